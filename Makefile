@@ -1,0 +1,58 @@
+# The house's commands. Each is safe as the first one on a fresh machine: `setup` runs by itself when needed.
+
+VENV := .venv
+BIN := $(VENV)/bin
+# Empty: the first that tools/find-python finds. Another: `make setup PYTHON=/usr/bin/python3.12`.
+PYTHON ?=
+# More for pytest: `make test ARGS='-k cycle -x'`.
+ARGS ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test check test-all bench docs fix lock clean
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: $(VENV)/.setup ## .venv with every extra and tool, as locked
+
+$(VENV)/.setup: requirements/dev.txt pyproject.toml tools/make-venv
+	@tools/make-venv $(VENV) "$(PYTHON)"
+	@touch $@
+
+$(VENV)/.demo: requirements/demo.txt $(VENV)/.setup
+	@tools/install-model $(BIN)/python && touch $@ || true
+
+demo: $(VENV)/.demo ## the product at work: a real loop is seen, cut, counted, alerted
+	@$(BIN)/loopwatch demo
+
+test: setup ## the tests and their coverage
+	@tools/test $(BIN) $(ARGS)
+
+check: setup ## what must pass before a commit: lint, types, layers, docs, tests
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+	$(BIN)/deptry src --no-ansi
+	$(BIN)/python tools/check_sizes.py
+	@$(MAKE) --no-print-directory docs test
+
+test-all: setup ## the tests on Python 3.11, 3.12 and 3.13, and the slow ones
+	@tools/test-all 3.11 3.12 3.13
+
+bench: setup ## the ratios of tests/bench
+	$(BIN)/pytest tests/bench --benchmark-enable -s $(ARGS)
+
+docs: setup ## the documentation, into site/; a warning is an error
+	$(BIN)/zensical build --clean --strict
+
+fix: setup ## what ruff can repair and format by itself
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+lock: setup ## requirements/ anew from pyproject.toml; `make lock ARGS=--upgrade` for newer versions
+	@tools/lock $(BIN)/uv $(ARGS)
+
+clean: ## everything made, but for the environments (.venv*)
+	rm -rf build dist site .cache .coverage* .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis .benchmarks
+	find src tests tools examples -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true

@@ -1,0 +1,1 @@
+"""Asking about what you already have: replies, captures and labelled corpora on disk."""

@@ -1,0 +1,89 @@
+"""Reading a labelled corpus: one JSON object a line, plain, gzipped or compressed with Zstandard."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from loopwatch.errors import InputError
+from loopwatch.offline.packed import READ_ERRORS, open_packed, reason
+
+REPLIES = "replies.jsonl"
+"""The file of a corpus folder that holds its labelled replies."""
+
+SUFFIXES = ("", ".gz", ".zst")
+
+
+class Case(msgspec.Struct, frozen=True):
+    """One labelled reply. ``onset_char`` is where its loop begins, ``loop_end_char`` where it recovers."""
+
+    id: str
+    family: str
+    label: Literal["loop", "legit", "unsure"]
+    text: str
+    onset_char: int | None = None
+    loop_end_char: int | None = None
+    source: str = ""
+    note: str = ""
+
+    @property
+    def onset(self) -> int:
+        """Where the loop begins; meaningful for loops alone."""
+        return self.onset_char or 0
+
+    @property
+    def end(self) -> int:
+        """The last place where cutting it still makes sense."""
+        return len(self.text) if self.loop_end_char is None else self.loop_end_char
+
+    @property
+    def fault(self) -> str | None:
+        """What makes a loop's places meaningless, in words; None where nothing does."""
+        if self.label != "loop":
+            return None
+        if self.onset_char is None or not 0 <= self.onset_char <= len(self.text):
+            return "a loop needs an onset_char inside its text"
+        return None if self.onset <= self.end <= len(self.text) else "loop_end_char lies outside the loop"
+
+    @property
+    def decidable(self) -> bool:
+        """Whether the text alone can tell: not where the repetition may have been asked for."""
+        return self.label != "unsure" and self.family != "asked_repeat"
+
+
+def read_corpus(path: Path) -> list[Case]:
+    """The cases of a file, or of the ``replies.jsonl`` (also .gz, .zst) of a folder.
+
+    Raises InputError, naming the file and the line, where there is none or a line is no case.
+    """
+    if path.is_dir():
+        names = [path / (REPLIES + suffix) for suffix in SUFFIXES]
+        found = next((name for name in names if name.is_file()), None)
+        if found is None:
+            raise InputError(f"{path}: no {REPLIES} (or .gz, .zst) in this folder")
+        path = found
+    decoder = msgspec.json.Decoder(Case)
+    cases: dict[str, Case] = {}
+    for number, line in enumerate(_lines(path), 1):
+        if not line.strip():
+            continue
+        try:
+            case = decoder.decode(line)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise InputError(f"{path}:{number}: not a labelled reply: {error}") from None
+        fault = "its id stands twice in the file" if case.id in cases else case.fault
+        if fault:
+            raise InputError(f"{path}:{number}: {case.id!r}: {fault}")
+        cases[case.id] = case
+    if not cases:
+        raise InputError(f"{path}: no labelled replies in it")
+    return list(cases.values())
+
+
+def _lines(path: Path) -> Iterator[bytes]:
+    try:
+        with open_packed(path) as stream:
+            yield from stream
+    except READ_ERRORS as error:
+        raise InputError(f"{path}: {reason(error)}") from None

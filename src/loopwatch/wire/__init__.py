@@ -1,0 +1,1 @@
+"""Bytes on the wire -> events -> pieces of text. Pure: no sockets, no clocks, no files."""

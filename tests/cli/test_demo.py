@@ -1,0 +1,323 @@
+import json
+import os
+import pty
+import re
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
+import anyio
+import pytest
+from aiohttp import web
+
+from loopwatch.cli import demo_story
+from loopwatch.testing.looping import SOUND, looping_server
+from loopwatch.testing.smallmodel import weights
+from tests.cli.program import one_line, run
+
+DEMO = [sys.executable, "-m", "loopwatch", "demo"]
+BUILT_IN = ("demo", "--builtin", "--delay", "0")
+LOOP = "and round and round it goes, "
+
+
+@pytest.fixture(autouse=True)
+def plain(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("FORCE_COLOR", raising=False)
+    monkeypatch.delenv("PYTHONASYNCIODEBUG", raising=False)  # it reports slow steps on standard error
+
+
+def parts(out: str) -> list[str]:
+    """The first words of the story's own lines, in their order."""
+    return re.findall(
+        r"^(?:No model|A real|Question|Loop!|  rule|  began|  cut|  uncut|  cost|Retry|Finished|Attempts)",
+        out,
+        flags=re.MULTILINE,
+    )
+
+
+STORY = [
+    "Question",
+    "Loop!",
+    "  rule",
+    "  began",
+    "  cut",
+    "  uncut",
+    "  cost",
+    "Retry",
+    "Finished",
+    "Attempts",
+]
+
+
+def counts(out: str) -> tuple[int, int, int, int]:
+    """Attempts, loops cut, characters and words discarded: the story's last line."""
+    pattern = r"Attempts (\d+), loops cut (\d+), characters discarded ([\d,]+), words ([\d,]+)\.\n$"
+    found = re.search(pattern, out)
+    assert found is not None
+    attempts, cut, chars, words = (int(figure.replace(",", "")) for figure in found.groups())
+    return attempts, cut, chars, words
+
+
+def test_the_story_with_the_built_in_generator() -> None:
+    done = run(*BUILT_IN)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert parts(done.stdout) == ["No model", *STORY]
+    attempts, cut, chars, words = counts(done.stdout)
+    assert (attempts, cut) == (2, 1)
+    assert 850 < chars < 2_000
+    assert 100 < words < 400
+    assert f"cut after  {chars:,} characters, about " in done.stdout
+    assert SOUND in done.stdout
+    assert "\x1b" not in done.stdout
+
+
+def test_the_cost_is_that_of_the_tokens_at_the_price_in_the_line() -> None:
+    out = run(*BUILT_IN).stdout
+    tokens = int(re.findall(r"about ([\d,]+) tokens", out)[0].replace(",", ""))
+    cost = f"about ${tokens / 100_000:.4f} instead of up to $0.0200, at $10 per million output tokens"
+    assert cost in out
+
+
+def test_without_the_model_the_story_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("loopwatch.testing.smallmodel.find_spec", lambda _: None)
+    done = invoke("--delay", "0")
+    assert parts(done) == ["No model", *STORY]
+    assert "`make demo`" in done
+
+
+def invoke(*args: str) -> str:
+    """What the command writes when it is called in this process."""
+    from click.testing import CliRunner
+
+    from loopwatch.cli.demo import demo
+
+    result = CliRunner().invoke(demo, args)
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def test_a_model_that_does_not_start_is_replaced(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: os.PathLike[str]
+) -> None:
+    monkeypatch.setattr("loopwatch.testing.smallmodel.weights", lambda: tmp_path)
+    monkeypatch.setattr(sys, "executable", "/bin/false")
+    out = invoke("--delay", "0")
+    assert parts(out) == ["A real", "No model", *STORY]
+    assert "But it does not start (the small model ended before it answered: exit code 1)." in out
+
+
+def test_on_a_terminal_it_is_coloured(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    outside, inside = pty.openpty()
+    with subprocess.Popen([*DEMO, *BUILT_IN[1:]], stdout=inside, stderr=inside, stdin=inside) as running:
+        os.close(inside)
+        out = b""
+        while data := read(outside):
+            out += data
+    os.close(outside)
+    assert running.returncode == 0
+    assert b"\x1b[1mNo model" in out
+    assert b"\x1b[1;31mLoop!" in out
+
+
+def read(terminal: int) -> bytes:
+    try:
+        return os.read(terminal, 4_096)
+    except OSError:  # how Linux says that the other side has gone
+        return b""
+
+
+# What goes wrong.
+
+
+def failed(*args: str) -> str:
+    done = run("demo", *args)
+    assert done.returncode == 1
+    return one_line(done.stderr).removeprefix("loopwatch: ")
+
+
+def test_it_gives_up_in_time() -> None:
+    assert failed("--builtin", "--seconds", "1") == (
+        "the demo was not done within 1 seconds: allow it more with --seconds"
+    )
+
+
+def test_a_model_that_is_not_there() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as unused:
+        port = unused.getsockname()[1]
+    url = f"http://127.0.0.1:{port}/v1"
+    assert failed("--base-url", url) == f"the model at {url} does not answer: Connection refused"
+
+
+def test_an_address_that_is_none() -> None:
+    assert failed("--base-url", "nowhere").startswith("the model at nowhere does not answer: ")
+
+
+def test_ctrl_c_ends_it_without_a_traceback() -> None:
+    with subprocess.Popen(
+        [*DEMO, "--builtin"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as running:
+        assert running.stdout is not None
+        assert running.stderr is not None
+        for line in running.stdout:
+            if line.startswith("Release notes"):
+                break
+        running.send_signal(signal.SIGINT)
+        assert running.wait(10) == 130
+        assert running.stderr.read().strip() == ""
+
+
+# Models that behave otherwise, at an address of their own.
+
+
+async def demo_at(url: str) -> "subprocess.CompletedProcess[str]":
+    return await anyio.to_thread.run_sync(lambda: run("demo", "--base-url", url))
+
+
+async def test_the_model_stops_at_the_cut() -> None:
+    async with looping_server(delay=0.005) as server:
+        done = await demo_at(server.base_url)
+    assert done.returncode == 0, done.stderr
+    looped, answer = server.replies
+    assert (looped.ended, answer.ended) == ("dropped", "stop")
+    cut_after = int(re.findall(r"about ([\d,]+) tokens", done.stdout)[0])
+    assert cut_after <= looped.tokens < 2 * cut_after, "within a second at this pace"
+
+
+Script = Callable[[web.StreamResponse, float], Awaitable[None]]
+
+
+@asynccontextmanager
+async def model(script: Script) -> AsyncIterator[str]:
+    """A model that streams what ``script`` writes, given the temperature asked for."""
+
+    async def answer(request: web.Request) -> web.StreamResponse:
+        asked = await request.json()
+        response = web.StreamResponse()
+        await response.prepare(request)
+        await script(response, asked["temperature"])
+        return response
+
+    app = web.Application()
+    app.router.add_post("/chat/completions", answer)
+    runner = web.AppRunner(app, shutdown_timeout=0.1)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    yield f"http://127.0.0.1:{runner.addresses[0][1]}"
+    await runner.cleanup()
+
+
+async def send(response: web.StreamResponse, text: str, finish_reason: str | None = None) -> None:
+    choice = {"delta": {"content": text}, "finish_reason": finish_reason}
+    await response.write(b"data: " + json.dumps({"choices": [choice]}).encode() + b"\n\n")
+
+
+async def loop_for_ever(response: web.StreamResponse, temperature: float) -> None:
+    del temperature
+    for _ in range(200):
+        await send(response, LOOP)
+    await send(response, "", "length")
+
+
+async def never_loop(response: web.StreamResponse, temperature: float) -> None:
+    del temperature
+    for number in range(2_000):
+        await send(response, f"{number * number:x} ")
+    await send(response, "", "stop")
+
+
+async def break_off(response: web.StreamResponse, temperature: float) -> None:
+    del temperature
+    await send(response, "Well, ")
+
+
+async def no_chunk(response: web.StreamResponse, temperature: float) -> None:
+    del temperature
+    await response.write(b"data: {\n\n")
+
+
+async def steer_the_terminal(response: web.StreamResponse, temperature: float) -> None:
+    if temperature == 0:
+        await loop_for_ever(response, temperature)
+    await send(response, "\x1b[2Jsound\x07 \u20ac\n", "length")
+
+
+@pytest.mark.parametrize(
+    ("script", "message"),
+    [
+        (loop_for_ever, "each of 4 attempts became a loop and was cut"),
+        (never_loop, "none of 3 questions made this model loop: there is nothing to show"),
+        (break_off, "the reply of the model at URL broke off"),
+        (no_chunk, "the model at URL does not answer: Input data was truncated"),
+    ],
+    ids=["always loops", "never loops", "breaks off", "no chunk"],
+)
+async def test_a_model_that_cannot_be_shown(script: Script, message: str) -> None:
+    async with model(script) as url:
+        done = await demo_at(url)
+    assert done.returncode == 1
+    assert one_line(done.stderr) == "loopwatch: " + message.replace("URL", url)
+
+
+async def test_a_model_that_loops_again_is_cut_again() -> None:
+    temperatures = []
+
+    async def loop_twice(response: web.StreamResponse, temperature: float) -> None:
+        temperatures.append(temperature)
+        if len(temperatures) < 3:
+            await loop_for_ever(response, temperature)
+        else:
+            await send(response, "Sound.", "stop")
+
+    async with model(loop_twice) as url:
+        done = await demo_at(url)
+    assert done.returncode == 0, done.stderr
+    assert counts(done.stdout)[:2] == (3, 2)
+    assert temperatures == [0, demo_story.SOUND["temperature"], demo_story.SOUND["temperature"]]
+
+
+async def test_an_endless_reply_without_a_loop_is_left() -> None:
+    async with model(never_loop) as url:
+        done = await demo_at(url)
+    assert done.stdout.count(f"This time no loop, after {demo_story.PATIENCE} tokens.") == 3
+
+
+async def test_a_reply_cannot_steer_the_terminal() -> None:
+    async with model(steer_the_terminal) as url:
+        done = await demo_at(url)
+    assert done.returncode == 0, done.stderr
+    assert "\n\ufffd[2Jsound\ufffd \u20ac\n" in done.stdout
+    assert "Reached its max_tokens" in done.stdout
+
+
+async def test_an_output_that_cannot_hold_every_character(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONIOENCODING", "latin-1")
+    async with model(steer_the_terminal) as url:
+        done = await demo_at(url)
+    assert done.returncode == 0, done.stderr
+    assert "\n?[2Jsound? ?\n" in done.stdout
+
+
+async def test_a_model_that_refuses() -> None:
+    async with looping_server() as server:
+        done = await demo_at(f"{server.base_url}/nowhere")
+    assert done.returncode == 1
+    assert one_line(done.stderr).endswith("/v1/nowhere does not answer: HTTP 404 Not Found")
+
+
+# The real thing.
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(weights() is None, reason="the small model is not installed: `make demo` installs it")
+def test_the_story_with_the_real_model() -> None:
+    done = subprocess.run(DEMO, capture_output=True, text=True, check=False, timeout=150)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert parts(done.stdout)[0] == "A real"
+    attempts, cut, chars, words = counts(done.stdout)
+    assert 1 <= cut == attempts - 1
+    assert chars > words > 0
