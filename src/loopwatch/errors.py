@@ -12,10 +12,11 @@ Messages are one line and say what to change. None carries text of a prompt or a
 ``LoopTripped.text`` is an attribute, never part of the message.
 """
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from loopwatch.config.defects import Defect
     from loopwatch.detect.trip import Trip
 

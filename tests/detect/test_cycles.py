@@ -52,7 +52,7 @@ def test_each_class_has_its_patience(unit: str, kind: str, patience: CyclePatien
     assert finding.period == len(unit)
     assert finding.repeats == pytest.approx((end - finding.onset) / len(unit))
     assert finding.onset in range(len(HEAD) - 2, len(HEAD) + 1)
-    assert len(finding.sample) <= 200
+    assert finding.sample == (HEAD + unit * 3)[finding.onset :][: min(len(unit), 200)]
     short = HEAD + unit * ((needed - len(unit)) // len(unit))
     assert judge(short + novel(50), patience) is None
 

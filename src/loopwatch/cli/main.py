@@ -4,6 +4,7 @@ Exit codes: 0 done, 1 failed, 2 usage or invalid input, 3 a loop or a limit stop
 interrupted.
 """
 
+import io
 import os
 import sys
 from importlib import import_module
@@ -27,6 +28,7 @@ COMMANDS = {
     "bench": "How well a preset does on a labelled corpus.",
     "config": "Check, begin or describe a configuration document.",
     "demo": "A real loop, seen and cut while you watch.",
+    "doctor": "What is installed here, and what can be reached.",
     "scan": "Which of the replies on disk are loops.",
     "watch": "Guard a stream on standard input: curl -N ... | loopwatch watch",
 }
@@ -71,6 +73,9 @@ def _one_line(error: click.ClickException) -> str:
 
 def main(args: list[str] | None = None) -> NoReturn:
     """Run the command line and exit."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a reply may hold what a terminal cannot show
     try:
         code = cli.main(args, prog_name="loopwatch", standalone_mode=False)
         click.echo(nl=False)  # what is still buffered, while a failure can be told

@@ -7,15 +7,23 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 from loopwatch.cli import options
+from loopwatch.cli.terminal import is_terminal
 
 if TYPE_CHECKING:
+    from loopwatch.detect.detector import LoopDetector
+    from loopwatch.detect.settings import LoopDetection
     from loopwatch.detect.trip import Trip
+    from loopwatch.wire.pieces import Piece
+    from loopwatch.wire.reader import Fault
 
+FAILED = 1
 LOOPED = 3
 READ = 1 << 16
 
 
-@click.command(epilog="Example: curl -sN $URL -d @request.json | loopwatch watch")
+@click.command(
+    epilog="Example: loopwatch watch < capture.sse. Live: curl -sN $URL -d @request.json | loopwatch watch"
+)
 @options.preset
 @options.channels
 @click.option(
@@ -25,33 +33,68 @@ def watch(*, preset: str, channels: str, as_json: bool) -> None:
     """Print the text of the stream on standard input as it comes; stop at a loop, with exit code 3.
 
     The stream is OpenAI's, Anthropic's, Gemini's or Ollama's, as curl -N prints it. Ending before it does
-    closes the pipe, so that curl drops the connection and the provider stops sending.
+    closes the pipe, so that curl drops the connection and the provider stops sending. An event that cannot
+    be read is named on standard error and the rest goes on; the exit code is 1 then.
     """
     from dataclasses import replace
 
-    from loopwatch.detect.detector import LoopDetector
     from loopwatch.detect.settings import LoopDetection
+    from loopwatch.errors import InputError
     from loopwatch.wire.reader import StreamReader
 
-    settings = replace(LoopDetection.preset(preset), channels=options.split_channels(channels))
+    if sys.stdin is None:
+        raise InputError("standard input is closed: curl -N ... | loopwatch watch")
+    guard = Guard(
+        replace(LoopDetection.preset(preset), channels=options.split_channels(channels)), as_json=as_json
+    )
     reader = StreamReader()
-    detectors: dict[tuple[int, str], LoopDetector] = {}
-    source = sys.stdin.buffer
-    while True:
-        data = os.read(source.fileno(), READ)
-        for piece in reader.feed(data) if data else reader.finish():
-            if piece.channel == "content" and not as_json:
-                click.echo(piece.text, nl=False)
-            if piece.channel not in settings.channels:
+    source = sys.stdin.fileno()
+    while data := os.read(source, READ):
+        guard.take(reader.feed(data))
+    guard.take(reader.finish())
+    if guard.failed:
+        raise click.exceptions.Exit(FAILED)
+
+
+class Guard:
+    """Prints the pieces of a stream and reads along; the first loop ends the program."""
+
+    def __init__(self, settings: "LoopDetection", *, as_json: bool) -> None:
+        """Start at the beginning of a stream."""
+        self._settings = settings
+        self._as_json = as_json
+        self._detectors: dict[tuple[int, str], LoopDetector] = {}
+        self.failed = False
+
+    def take(self, read: "list[Piece | Fault]") -> None:
+        """Take what a read of the stream completed."""
+        from loopwatch.wire.pieces import Piece
+
+        for piece in read:
+            if isinstance(piece, Piece):
+                self._print(piece)
+                self._judge(piece)
                 continue
-            key = (piece.reply, piece.channel)
-            if key not in detectors:
-                detectors[key] = LoopDetector(settings)
-            trip = detectors[key].push(piece.text)
-            if trip is not None:
-                _stop(trip, piece.channel, as_json=as_json)
-        if not data:
-            break
+            click.echo(f"loopwatch: {piece.reason}", err=True)
+            self.failed = True
+            if piece.final:
+                raise click.exceptions.Exit(FAILED)
+
+    def _print(self, piece: "Piece") -> None:
+        if piece.channel == "content" and not self._as_json:
+            click.echo(piece.text, nl=False)
+
+    def _judge(self, piece: "Piece") -> None:
+        from loopwatch.detect.detector import LoopDetector
+
+        if piece.channel not in self._settings.channels:
+            return
+        key = (piece.reply, piece.channel)
+        if key not in self._detectors:
+            self._detectors[key] = LoopDetector(self._settings)
+        trip = self._detectors[key].push(piece.text)
+        if trip is not None:
+            _stop(trip, piece.channel, as_json=self._as_json)
 
 
 def _stop(trip: "Trip", channel: str, *, as_json: bool) -> NoReturn:
@@ -61,7 +104,8 @@ def _stop(trip: "Trip", channel: str, *, as_json: bool) -> NoReturn:
 
         click.echo(msgspec.json.encode({"channel": channel, **_fields(trip)}).decode())
     else:
-        click.echo()
+        if is_terminal(sys.stdout):
+            click.echo()  # the text may have stopped in the middle of a line
         click.echo(f"loopwatch: the model looped{where}: {trip}", err=True)
     raise click.exceptions.Exit(LOOPED)
 

