@@ -25,7 +25,7 @@ $(VENV)/.demo: requirements/demo.txt $(VENV)/.setup
 demo: $(VENV)/.demo ## the product at work: a real loop is seen, cut, counted, alerted
 	@$(BIN)/loopwatch demo
 
-test: setup ## the tests and their coverage
+test: setup $(VENV)/.demo ## the tests and their coverage
 	@tools/test $(BIN) $(ARGS)
 
 check: setup ## what must pass before a commit: lint, types, layers, docs, tests
