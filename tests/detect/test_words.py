@@ -241,6 +241,14 @@ def test_every_white_space_ends_a_word_and_indentation_makes_none() -> None:
     assert detector.words_seen == 4
 
 
+def test_the_count_knows_of_a_word_that_has_not_ended() -> None:
+    counter = WordCount()
+    counter.read("one two")
+    assert (counter.total, counter.open) == (1, True)
+    counter.read(" ")
+    assert (counter.total, counter.open) == (2, False)
+
+
 def test_a_final_partial_word_is_not_counted() -> None:
     _, detector = read("one two", seed())
     assert detector.words_seen == 1

@@ -62,6 +62,9 @@ LAST_DIGIT = "9"
 LATIN = "\u0dff"
 """Beyond this a character alone may be a word: Thai, kana, Han."""
 
+ALMOST = 0.99
+"""How near recycled phrases come that are no clauses."""
+
 ONSET_SHARE = 10
 """A tenth of the recycled phrases may be ordinary words of the sound text before the loop."""
 
@@ -88,6 +91,7 @@ class Phrases:
         "_clause",
         "_clauses",
         "_last",
+        "_lasted",
         "_new",
         "_patience",
         "_phrases",
@@ -110,7 +114,7 @@ class Phrases:
         self._clauses = array("L", bytes(8 * TABLE_SLOTS))
         self._last = [0, 0, 0]
         self._window: deque[_Taken] = deque()
-        self._size = self._new = self._recycled = 0
+        self._size = self._new = self._recycled = self._lasted = 0
         self._recent_clauses: deque[_Clause] = deque(maxlen=patience.clauses)
         self._clause: list[str] = []
         self._refrain: Refrain | None = None
@@ -215,13 +219,18 @@ class Phrases:
             _within(self._new, patience.new_phrases * size),
             _within(new_clauses, patience.new_clauses * patience.clauses),
         )
-        if share <= self.approach.share and share < 1:
-            return None
-        if self._is_data():
-            share = min(share, 0.99)
-        detail = f"{self._recycled} of {size} phrases said before, {self._new} new, {new_clauses} new clauses"
-        self.approach = Approach("phrases", share, end, f"{detail} of {patience.clauses}")
-        return Finding(self._onset()) if share >= 1 else None
+        holds = share >= 1 and not self._is_data()
+        self._lasted = self._lasted + len(self._window[-1].words) if holds else self._lasted // 2
+        if holds:
+            share = self._lasted / max(patience.lasting, self._lasted)
+        elif share >= 1:
+            share = ALMOST
+        if share > self.approach.share:
+            said = (
+                f"{self._recycled} of {size} phrases said before, {self._new} new, {new_clauses} new clauses"
+            )
+            self.approach = Approach("phrases", share, end, f"{said}, for {self._lasted} words")
+        return Finding(self._onset()) if holds and self._lasted >= patience.lasting else None
 
     def _is_data(self) -> bool:
         """Whether the recent words are numbers, single letters or cells rather than clauses."""

@@ -70,7 +70,7 @@ class PhrasePatience:
 
     Over the last ``window`` words and numbers: at least ``recycled`` of the four-word phrases have
     been said three times before and at most ``new_phrases`` of them never; of the last ``clauses``
-    clauses at most ``new_clauses`` are new. So that cells of a table are not taken for clauses, at
+    clauses at most ``new_clauses`` are new; and that for ``lasting`` words. So that cells of a table are not taken for clauses, at
     least ``lexical`` of the words are words of two letters or more, ``distinct`` of them are
     different, and a clause has ``clause_words`` of them on average. Or the words alone, without the
     marks between them, have been periodic for ``refrain_chars`` characters.
@@ -79,6 +79,7 @@ class PhrasePatience:
     window: int
     recycled: float
     new_phrases: float
+    lasting: int
     clauses: int
     new_clauses: float
     refrain_chars: int
@@ -108,6 +109,7 @@ BALANCED_PHRASES = PhrasePatience(
     window=256,  # some forty lines, the seed's window
     recycled=0.88,  # highest legitimate: 0.83, a search narrated step by step, with 5 % new phrases
     new_phrases=0.02,  # a form filled in with one name brings four new phrases a copy
+    lasting=600,  # some 3,600 characters: a rota, a puzzle solved or a game narrated is over by then
     clauses=32,
     new_clauses=0.15,  # prose, code and numbers in words bring nearly nothing but new ones
     refrain_chars=1_500,  # no legitimate text of the corpus does that for 300
@@ -132,7 +134,7 @@ EAGER_CYCLE = CyclePatience(
     long_copies=4,
 )
 EAGER_PHRASES = PhrasePatience(
-    window=150, recycled=0.85, new_phrases=0.03, clauses=20, new_clauses=0.2, refrain_chars=600
+    window=150, recycled=0.85, new_phrases=0.03, lasting=0, clauses=20, new_clauses=0.2, refrain_chars=600
 )
 EAGER_BLANK = 1_500
 
