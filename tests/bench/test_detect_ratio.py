@@ -9,12 +9,12 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from loopwatch.detect.detector import LoopDetector
 from loopwatch.detect.settings import LoopDetection
 from loopwatch.offline.corpus import read_corpus
-from loopwatch.wire.openai import decode_chunk
 
 CORPUS = Path(__file__).parents[2] / "corpus"
 TEXTS = {
@@ -28,6 +28,29 @@ TEXTS = {
 TOKEN = re.compile(r"\s?[^\W\d_]{1,7}|\s?\d{1,3}|\s+|[^\w\s]|_")
 CHARS = 60_000
 ROUNDS = 5
+
+
+class Delta(msgspec.Struct):
+    """What a client reads of a delta, and no more: the thing to be measured against."""
+
+    role: str | None = None
+    content: str | None = None
+    reasoning: str | None = None
+    tool_calls: list[msgspec.Raw] | None = None
+
+
+class Choice(msgspec.Struct):
+    delta: Delta
+    index: int = 0
+    finish_reason: str | None = None
+
+
+class Chunk(msgspec.Struct):
+    choices: list[Choice]
+    id: str | None = None
+    model: str | None = None
+    provider: str | None = None
+    usage: msgspec.Raw | None = None
 
 
 def chunk(delta: str) -> bytes:
@@ -60,6 +83,7 @@ def test_pure_python_against_decoding_the_same_chunks(name: str, capsys: pytest.
     text = next(case.text for case in read_corpus(CORPUS) if case.id == TEXTS[name])[:CHARS]
     deltas = TOKEN.findall(text)
     chunks = [chunk(delta) for delta in deltas]
+    decode_chunk = msgspec.json.Decoder(Chunk).decode
     decode = best_of(lambda: [decode_chunk(data).choices[0].delta.content for data in chunks])
     figures = []
     for preset in ("balanced", "seed"):

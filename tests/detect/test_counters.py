@@ -50,6 +50,7 @@ def clock(seconds: int) -> str:
         (lines("def handler_{n}(request):\n    return render(request)\n"), "counted_line"),
         (lines(".w-{n} {{ width: {n}px; }}\n"), "counted_line"),
         (lines("item {n}, "), "counted_line"),
+        (lines("Step {n}: open the file. Step {m}: close it again.\n", step=2), "counted_line"),
         (lines("### Room {n}\n\n- [ ] Windows shut\n- [ ] Radiator at 2\n- [ ] Lamp off\n"), "counted_form"),
         ("".join(f"print(tally(1{'0' * number}))\n" for number in range(300)), "counted_line"),
     ],

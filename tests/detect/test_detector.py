@@ -146,6 +146,13 @@ def test_an_empty_piece_is_nothing_and_blanks_count_as_characters() -> None:
     assert (detector.chars_seen, detector.words_seen) == (3, 0)
 
 
+def test_endless_empty_pieces_hold_nothing() -> None:
+    detector = LoopDetector()
+    for _ in range(10_000):
+        detector.push("")
+    assert detector._pieces == []
+
+
 def test_words_are_counted_also_while_a_block_is_still_open() -> None:
     detector = LoopDetector()
     detector.push("one two three")

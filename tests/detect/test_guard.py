@@ -128,6 +128,36 @@ def test_a_vendors_stream_is_closed_by_its_own_close() -> None:
     assert stream.closed
 
 
+class GeneratedStream:
+    """A vendor's kind of stream whose iterator is a generator of its own."""
+
+    def __init__(self, failure: Exception | None = None) -> None:
+        self.closed = False
+        self.failure = failure
+
+    def __iter__(self) -> Iterator[str]:
+        while True:
+            yield SENTENCE
+
+    def close(self) -> None:
+        self.closed = True
+        if self.failure:
+            raise self.failure
+
+
+def test_closing_the_iterator_alone_is_not_enough() -> None:
+    stream = GeneratedStream()
+    with pytest.raises(LoopTripped):
+        list(watch(stream))
+    assert stream.closed
+
+
+def test_a_close_that_fails_does_not_hide_the_loop() -> None:
+    with pytest.raises(LoopTripped) as caught:
+        list(watch(GeneratedStream(OSError("reset"))))
+    assert str(caught.value.__context__) == "reset"
+
+
 def test_what_cannot_be_closed_is_left_alone() -> None:
     with pytest.raises(LoopTripped):
         list(watch(Endless()))
@@ -154,6 +184,7 @@ async def test_an_async_stream_is_guarded_and_closed_alike() -> None:
     stream = AsyncStream()
     with pytest.raises(LoopTripped) as caught:
         await drain(watch(stream))
+    assert stream.closed
     assert caught.value.sound_text == HEAD
 
 

@@ -125,6 +125,47 @@ def test_what_must_not_be_confused(name: str, patience: PhrasePatience) -> None:
     assert judge(legitimate[name] + novel(200), patience) is None
 
 
+SCRIPTS = {
+    "Hindi": [
+        "मोहन ने कहा कि अब उत्तर लिखना है।",
+        "मैं फिर से जाँच करता हूँ और देखता हूँ।",
+        "परिणाम वही रहता है जो पहले था।",
+        "अब मैं पूरा उत्तर यहाँ लिखूँगा।",
+    ],
+    "Arabic": [
+        "سأكتب الآن الجواب النهائي كاملا؟",
+        "دعني أتحقق من النتيجة مرة أخرى،",
+        "النتيجة هي نفسها كما كانت من قبل؛",
+        "حسنا، هذا هو الجواب الأخير هنا۔",
+    ],
+    "Burmese": ["ငါအခုအဖြေကိုရေးမယ်။", "ရလဒ်ကအရင်အတိုင်းပဲရှိတယ်။", "နောက်တစ်ခါစစ်ကြည့်မယ်။", "အဖြေအပြည့်အစုံကဒီမှာပါ။"],
+    "Thai": [
+        "ตอนนี้ฉันจะเขียนคำตอบสุดท้าย ",
+        "ขอตรวจสอบผลลัพธ์อีกครั้งหนึ่ง ",
+        "ผลลัพธ์ยังคงเหมือนเดิมทุกอย่าง ",
+        "คำตอบทั้งหมดอยู่ตรงนี้แล้ว ",
+    ],
+}
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_clauses_end_in_every_script(script: str) -> None:
+    said = [clause if clause.endswith(" ") else clause + " " for clause in SCRIPTS[script]]
+    assert judge(shuffled(said, 900)) is not None
+
+
+def test_numbers_of_two_digits_are_no_words() -> None:
+    draw = random.Random(4)
+    assert judge("".join(f"user {draw.randint(1, 99)} logged in\n" for _ in range(3_000))) is None
+
+
+def test_text_without_any_word_is_not_remembered() -> None:
+    rule = Phrases(BALANCED_PHRASES)
+    for number in range(1, 4_000):
+        rule.read("░▒▓█" * (BLOCK // 4), number * BLOCK)
+    assert len(rule._window) == 0
+
+
 def test_the_approach_says_what_held_it_back() -> None:
     rule = Phrases(BALANCED_PHRASES)
     assert rule.approach.detail == "no phrase came back"
@@ -142,7 +183,7 @@ def test_words_without_end_are_read_in_bounded_memory() -> None:
     assert rule._size <= BALANCED_PHRASES.window + STRIDE
 
 
-def test_lone_surrogates_are_words_too() -> None:
+def test_lone_surrogates_are_no_words() -> None:
     assert judge("\ud800 and \udfff " * 500) is None
 
 

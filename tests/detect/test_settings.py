@@ -58,6 +58,22 @@ def test_a_figure_no_detector_can_run_on_is_refused_by_name(field: str, value: o
         LoopDetection(**{field: value})  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize(
+    ("patience", "field", "value"),
+    [("cycle", "data", 0), ("cycle", "copies", -1), ("phrases", "window", 0), ("phrases", "clauses", 0.0)],
+)
+def test_a_patience_of_nothing_is_refused(patience: str, field: str, value: float) -> None:
+    with pytest.raises(SettingsError, match=f"^{field} is {value!r}: it must be a number above 0$"):
+        dataclasses.replace(getattr(LoopDetection(), patience), **{field: value})
+
+
+def test_phrases_need_not_last_and_names_may_be_a_list() -> None:
+    assert dataclasses.replace(LoopDetection().phrases, lasting=0).lasting == 0
+    settings = LoopDetection(rules=["cycle"])  # type: ignore[arg-type]
+    assert settings.rules == ("cycle",)
+    assert hash(settings)
+
+
 @pytest.mark.parametrize("field", ["rules", "channels"])
 def test_unknown_names_are_refused(field: str) -> None:
     with pytest.raises(SettingsError, match=f"^{field} has 'loud': it may have"):

@@ -38,5 +38,11 @@ word_or_number = re.compile(f"[{UNSPACED}]{{1,2}}|[{SPACED}]+|[0-9]+")
 """Unspaced scripts are read in pairs from the last mark, so that a sentence said again falls into
 the same pairs."""
 
-clause_mark = re.compile("[.!?;:,|\n\u3001\u3002\uff0c\uff01\uff1f\uff1a\uff1b]+")
+clause_mark = re.compile(
+    "[.!?;:,|\n\u3001\u3002\uff0c\uff01\uff1f\uff1a\uff1b"  # CJK
+    "\u060c\u061b\u061f\u06d4"  # Arabic
+    "\u0964\u0965"  # Devanagari and its neighbours
+    "\u104a\u104b\u17d4\u17d5]+"  # Burmese, Khmer
+    "|(?<=[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]) "  # where a blank parts clauses, not words
+)
 """What ends a clause, a line, a list entry or a cell."""

@@ -16,6 +16,8 @@ under a label that counts (``12. Review the report.``): there nothing at all fol
 
 import re
 from collections import deque
+from collections.abc import Iterable
+from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from loopwatch.detect.characters import letter, lexical_word, visible_run
@@ -41,7 +43,7 @@ FORM_LINES = 3
 
 CountedKind = Literal["counted_label", "counted_line", "counted_form"]
 
-label = re.compile(r"0\S{0,2}[.:)\]\uff1a\u3001\uff09](?:\s|[^\x00-\x7f])")
+label = re.compile(r"0[^ \t\n]{0,2}[.:)\]\uff1a\u3001\uff09](?:[ \t\n]|[^\x00-\x7f])")
 """A number that is a label of what follows (``8:``, ``12.``, ``[3]``) and no part of what is said."""
 
 line_end = re.compile("\n")
@@ -67,10 +69,13 @@ class _Run:
     def __init__(self, repetition: Repetition, numbers: list[Number], per_unit: int, unit: str) -> None:
         """Take the numbers that count, oldest first."""
         last, before = numbers[-per_unit:], numbers[-2 * per_unit : -per_unit]
-        moving = [new.is_time for new, old in zip(last, before, strict=True) if new.value != old.value]
+        times_that_move = [
+            new.is_time for new, old in zip(last, before, strict=True) if new.value != old.value
+        ]
+        moving = times_that_move.count(False) + any(times_that_move)  # all time stamps together are one
         self.repetition = repetition
         self.onset = numbers[0].end - 1
-        self.kind = _kind(unit, moving.count(False) + any(moving))
+        self.kind = _kind(unit, moving)
         self._seen = len(numbers)
         self._last = deque((known.value for known in last), per_unit)
         self._rises = deque((new.value - old.value for new, old in zip(last, before, strict=True)), per_unit)
@@ -134,7 +139,7 @@ class Counters:
             self._data = repetition
             return None
         start = self._skeleton.tail.end - lag
-        newest_first = self._skeleton.numbers(start - 2 * lag)[::-1]
+        newest_first = list(self._skeleton.newest_first(start - 2 * lag))
         per_unit = sum(known.skeleton_end > start for known in newest_first)
         if not 0 < per_unit <= UNIT_NUMBERS or len(newest_first) < 2 * per_unit:
             return None
@@ -145,38 +150,36 @@ class Counters:
         cuts = [start + found.end() for found in line_end.finditer(unit)]
         if min(rises) < 0 or not _is_one_series(newest_first, rises, cuts):
             return None
-        counted = _follow_back(self._skeleton.numbers(repetition.onset), rises)
+        counted = _steady(self._skeleton.newest_first(repetition.onset), rises)
         return _Run(repetition, counted, per_unit, unit) if len(counted) >= 2 * per_unit else None
 
 
 def _is_one_series(newest_first: list[Number], rises: list[int], cuts: list[int]) -> bool:
-    """Whether all numbers of a unit that move show one value; where units are lines, of a unit cut there.
+    """Whether what moves in a unit is one counter; where units are lines, of a unit cut there.
 
-    Time stamps may differ: a line has a beginning and an end.
+    Either all numbers that move show one value, or they count on from one to the next, as where two
+    sentences take turns. Time stamps may differ: a line has a beginning and an end.
     """
     per_unit = len(rises)
     begun = [sum(known.skeleton_end > cut for known in newest_first[:per_unit]) for cut in cuts]
     for first in begun or range(per_unit):
-        shown = {
-            known.value
-            for place, known in enumerate(newest_first[first : first + per_unit], first)
-            if rises[place % per_unit] and not known.is_time
-        }
-        if len(shown) <= 1:
+        unit = list(enumerate(newest_first[first : first + per_unit], first))
+        shown = [known.value for place, known in unit if rises[place % per_unit] and not known.is_time]
+        steps = {new - old for new, old in pairwise(shown)}
+        if steps <= {0} or steps == {rises[0] / len(shown)}:
             return True
     return False
 
 
-def _follow_back(numbers: list[Number], rises: list[int]) -> list[Number]:
-    """The last of ``numbers``, from where on each rises by its place's of ``rises`` (newest first)."""
+def _steady(newest_first: Iterable[Number], rises: list[int]) -> list[Number]:
+    """The numbers, oldest first, from where on each rises as its place of the last unit did."""
     per_unit = len(rises)
-    first = len(numbers) - 2 * per_unit
-    while first > 0:
-        place = len(numbers) - (first - 1 + per_unit) - 1
-        if numbers[first - 1 + per_unit].value - numbers[first - 1].value != rises[place % per_unit]:
+    steady: list[Number] = []
+    for place, known in enumerate(newest_first):
+        if place >= per_unit and steady[place - per_unit].value - known.value != rises[place % per_unit]:
             break
-        first -= 1
-    return numbers[first:]
+        steady.append(known)
+    return steady[::-1]
 
 
 def _kind(unit: str, moving: int) -> CountedKind:

@@ -22,6 +22,9 @@ from loopwatch.detect.units import Kind, classify
 SLIPS_READ = 4_096
 """Characters looked through for words that are not the sentence's own."""
 
+PROSE = ("text", "code")
+"""What may slip: only words do."""
+
 REMEMBERED = 8
 """Repetitions whose class is remembered; no more than three are followed at a time."""
 
@@ -49,7 +52,7 @@ class Cycles:
         self._finder.advance(tail, len(block))
         after = self._finder.repetitions
         for repetition in after:
-            if repetition.length(tail) >= self._patience.least:
+            if repetition.length(tail) >= self._patience.least(repetition.lag):
                 finding = self._judge(repetition, end)
                 if finding:
                     return finding
@@ -81,9 +84,9 @@ class Cycles:
             return None
         needed = self._patience.needed("text", ended.lag)
         share = slips.repeated / needed
-        since = self._tail.last(self._tail.end - slips.onset)
+        since = self._tail.last(min(self._tail.end - slips.onset, SLIPS_READ))
         unit = self._tail.last(self._tail.end - ended.onset)[: ended.lag]
-        if share >= 1 and not (classify(unit) == "text" and is_near_copies(unit, since[-SLIPS_READ:])):
+        if share >= 1 and not (classify(unit) in PROSE and is_near_copies(unit, since)):
             return None
         self._note(share, until, f"text of {ended.lag} characters, with slips, for {slips.repeated}", needed)
         if share < 1:

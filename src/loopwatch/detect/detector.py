@@ -14,7 +14,7 @@ from loopwatch.detect.finding import Approach, BlockRule, Finding
 from loopwatch.detect.length import Length
 from loopwatch.detect.phrases import Phrases
 from loopwatch.detect.settings import LoopDetection
-from loopwatch.detect.trip import SAMPLE_CHARS, Rule, Trip
+from loopwatch.detect.trip import Rule, Trip
 from loopwatch.detect.words import WordCount, WordSaturation
 
 BLOCK = 128
@@ -71,8 +71,9 @@ class LoopDetector:
         """Read the next piece of the reply; answer with the trip once it has become a loop, else None."""
         left = self._left - len(text)
         if left > 0 and self._lazy:
-            self._left = left
-            self._hold(text)
+            if text:  # an endless stream of empty deltas must not fill the memory
+                self._left = left
+                self._hold(text)
             return None
         if self.trip is None:
             self.trip = self._read(text)
@@ -99,8 +100,7 @@ class LoopDetector:
             stop = self._saturation.read(piece)
             if stop is not None:
                 self._left += len(piece) - stop  # the rest of the piece is not read
-                sample = piece[max(0, stop - SAMPLE_CHARS) : stop]
-                return self._trip("words", Finding(self._saturation.saturated_from, sample=sample))
+                return self._trip("words", Finding(self._saturation.saturated_from))
             if not self._rules:
                 return None
         self._hold(piece)

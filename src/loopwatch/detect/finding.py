@@ -1,4 +1,4 @@
-"""What a rule says to the engine: a loop seen, or how near it came to one."""
+"""What a rule says to the detector: a loop seen, or how near it came to one."""
 
 from typing import NamedTuple, Protocol
 

@@ -68,16 +68,21 @@ class WatchedStream(_Watched, Iterator[str]):
         trip = self._take(piece)
         if trip is None:
             return piece
-        self.close()
-        raise LoopTripped(trip, self.text)
+        try:
+            self.close()
+        finally:
+            raise LoopTripped(trip, self.text)  # also where closing fails
 
     def close(self) -> None:
-        """Close the source, where it can be closed (generators, files and the SDKs' streams can)."""
+        """Close the source and its iterator, where they can be closed (generators and SDKs' streams can).
+
+        Often they are two: an SDK's stream is no generator, but its iterator is, and closing that alone
+        would leave the connection open.
+        """
         for source in (self._iterator, self._source):
             close: Any = getattr(source, "close", None)
             if close is not None:
                 close()
-                return
 
 
 class AsyncWatchedStream(_Watched, AsyncIterator[str]):
@@ -95,16 +100,15 @@ class AsyncWatchedStream(_Watched, AsyncIterator[str]):
         trip = self._take(piece)
         if trip is None:
             return piece
-        await self.aclose()
-        raise LoopTripped(trip, self.text)
+        try:
+            await self.aclose()
+        finally:
+            raise LoopTripped(trip, self.text)  # as above
 
     async def aclose(self) -> None:
-        """Close the source, where it can be closed (async generators and the SDKs' streams can)."""
+        """Close the source and its iterator, where they can be closed."""
         for source in (self._iterator, self._source):
-            for name in ("aclose", "close"):
-                close: Any = getattr(source, name, None)
-                if close is not None:
-                    closing = close()
-                    if closing is not None:
-                        await closing
-                    return
+            close: Any = getattr(source, "aclose", None) or getattr(source, "close", None)
+            closing = close() if close is not None else None
+            if closing is not None:
+                await closing

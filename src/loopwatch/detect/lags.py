@@ -24,7 +24,7 @@ class Level(NamedTuple):
 
 LEVELS = (Level(64, 24, 1_024), Level(512, 192, 8_192), Level(4_096, 1_024, 40_960))
 """24 characters rarely recur by chance within 1,024; periods up to 39,936 (an answer of 12,000 that
-restarts in the middle is in the corpus) are found within 4,096 characters of their second copy."""
+restarts in the middle is in the corpus) are found within 5,120 characters of their second copy."""
 
 SHORT_ANCHOR = 32
 """Up to here looking backwards costs little even at its worst."""

@@ -32,7 +32,7 @@ from loopwatch.detect.refrain import Refrain
 from loopwatch.detect.settings import PhrasePatience
 
 STRIDE = 256
-"""Characters read at a time: four blocks. The rule is patient, so it may be late by a few lines."""
+"""Characters read at a time: two blocks. The rule is patient, so it may be late by a few lines."""
 
 RECYCLED_AT = 3
 """Said three times before: the fourth copy is the first that counts as recycled."""
@@ -56,7 +56,7 @@ million characters), and how often it was said (up to 7)."""
 MIX = 31
 """Fingerprints are polynomials in this over 32-bit word hashes: four words stay below 2**47."""
 
-LAST_DIGIT = "9"
+PAST_DIGITS = ":"
 """Words that sort behind it are no numbers."""
 
 LATIN = "\u0dff"
@@ -111,7 +111,7 @@ class Phrases:
         self._text = ""
         self._unread = 0
         self._phrases = array("Q", bytes(8 * TABLE_SLOTS))
-        self._clauses = array("L", bytes(8 * TABLE_SLOTS))
+        self._clauses = array("Q", bytes(8 * TABLE_SLOTS))
         self._last = [0, 0, 0]
         self._window: deque[_Taken] = deque()
         self._size = self._new = self._recycled = self._lasted = 0
@@ -135,11 +135,12 @@ class Phrases:
         taken = self._take(words, end - self._unread)
         self._unread = 0
         self._slide(taken)
-        lexical = sum(map(LAST_DIGIT.__lt__, words))
+        lexical = sum(map(PAST_DIGITS.__lt__, words))
         if 2 * taken.new > len(words) or lexical < self._patience.lexical * len(words):
             # Something is being said, or it is data: clauses and refrains can wait.
             self._clause.clear()
             self._refrain = None
+            self._lasted //= 2
             return None
         self._take_clauses(text)
         self._refrain = self._refrain or Refrain()
@@ -197,8 +198,10 @@ class Phrases:
             clause.clear()
 
     def _slide(self, taken: _Taken) -> None:
-        """Put a block into the window, which holds as few blocks as have the words it needs."""
+        """Put a stretch into the window, which holds as few stretches as have the words it needs."""
         window = self._window
+        if not taken.words:
+            return  # marks alone neither say nor repeat anything
         window.append(taken)
         self._size += len(taken.words)
         self._new += taken.new
@@ -238,7 +241,7 @@ class Phrases:
             word
             for taken in self._window
             for word in taken.words
-            if word > LAST_DIGIT and (len(word) > 1 or word > LATIN)
+            if word > PAST_DIGITS and (len(word) > 1 or word > LATIN)
         ]
         clause_words = sum(clause.words for clause in self._recent_clauses)
         return (

@@ -4,7 +4,7 @@ What it sees: a passage said again and again whose commas, quotes, asterisks and
 from one copy to the next. With the marks left out, it is periodic.
 
 What it must not confuse it with: data, where the marks carry the sense. Only ``text`` counts, cells
-of a few names do not, and the passage must come as often as the rule ``cycle`` asks.
+of a few names do not, and the passage must come ``COPIES`` times.
 """
 
 from collections import deque

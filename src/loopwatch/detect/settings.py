@@ -1,14 +1,13 @@
-"""Every figure the detector runs on, each with its reason.
+"""Every figure that decides how long a reply may go on, each with its reason.
 
 ``LoopDetection`` is what a profile's ``loopDetection`` block becomes. Its five knobs are the first
 seed's and carry the seed's figures; the patience of the further rules stands in ``CyclePatience``,
-``PhrasePatience`` and ``blank_chars``. Their figures were measured on ``corpus/``
-(``loopwatch bench corpus``); the gap between the longest legitimate repetition there and the figure
-is the margin.
+``PhrasePatience`` and ``blank_chars``, measured on ``corpus/`` (``loopwatch bench corpus``). What a
+module needs to recognise a shape (anchors, windows, shares) stands in that module, with its reason.
 """
 
-from dataclasses import dataclass
-from typing import Literal, Self, get_args
+from dataclasses import dataclass, fields
+from typing import Any, Literal, Self, get_args
 
 from loopwatch.detect.counters import CountedKind
 from loopwatch.detect.trip import RULES, Rule
@@ -22,17 +21,31 @@ CHANNELS: tuple[Channel, ...] = get_args(Channel)
 SEED_RULES: tuple[Rule, ...] = ("words", "length")
 
 
+def require_positive(settings: Any, but: tuple[str, ...] = ()) -> None:
+    """Raise SettingsError unless each figure of a dataclass is above 0 (those in ``but``: 0 or above)."""
+    for field in fields(settings):
+        value = getattr(settings, field.name)
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, int | float)
+            or value < 0
+            or (value == 0 and field.name not in but)
+        ):
+            raise SettingsError(f"{field.name} is {value!r}: it must be a number above 0")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CyclePatience:
     """How many characters a passage may go on repeating itself, by the class of what repeats.
 
-    The first nine classes are those of ``units.classify``, the three ``counted_`` ones those of
+    The first ten classes are those of ``units.classify``, the three ``counted_`` ones those of
     ``counters``. Besides, the passage must have come ``copies`` times, or ``long_copies`` times where
     one copy is longer than ``long_unit`` characters: a chorus, a tale told as a round and a block of
     SQL repeated with care come two or three times over.
     """
 
     text: int
+    code: int
     phrase: int
     mark: int
     record: int
@@ -53,15 +66,25 @@ class CyclePatience:
         patience: int = getattr(self, kind)
         return patience
 
-    @property
-    def least(self) -> int:
-        """No repetition shorter than this can be a loop."""
-        return min(self.chars(kind) for kind in get_args(Kind))
+    def least(self, period: int) -> int:
+        """No repetition at ``period`` shorter than this can be a loop, whatever repeats."""
+        return max(self.shortest, self._copies(period) * period)
 
     def needed(self, kind: Kind, period: int) -> int:
         """Characters, the first copy included, at which a repetition of ``kind`` at ``period`` is a loop."""
-        copies = self.copies if period <= self.long_unit else self.long_copies
-        return max(self.chars(kind), copies * period)
+        return max(self.chars(kind), self._copies(period) * period)
+
+    @property
+    def shortest(self) -> int:
+        """The least patience of all."""
+        return min(self.chars(kind) for kind in get_args(Kind))
+
+    def _copies(self, period: int) -> int:
+        return self.copies if period <= self.long_unit else self.long_copies
+
+    def __post_init__(self) -> None:
+        """Refuse a patience of nothing."""
+        require_positive(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +93,8 @@ class PhrasePatience:
 
     Over the last ``window`` words and numbers: at least ``recycled`` of the four-word phrases have
     been said three times before and at most ``new_phrases`` of them never; of the last ``clauses``
-    clauses at most ``new_clauses`` are new; and that for ``lasting`` words. So that cells of a table are not taken for clauses, at
+    clauses at most ``new_clauses`` are new; and that for ``lasting`` words. (Clauses are counted where
+    at least half of the phrases are known.) So that cells of a table are not taken for clauses, at
     least ``lexical`` of the words are words of two letters or more, ``distinct`` of them are
     different, and a clause has ``clause_words`` of them on average. Or the words alone, without the
     marks between them, have been periodic for ``refrain_chars`` characters.
@@ -83,20 +107,25 @@ class PhrasePatience:
     clauses: int
     new_clauses: float
     refrain_chars: int
-    lexical: float = 0.55
+    lexical: float = 0.45
     distinct: int = 10
     clause_words: float = 1.5
+
+    def __post_init__(self) -> None:
+        """Refuse windows of nothing."""
+        require_positive(self, but=("lasting",))
 
 
 # balanced: no legitimate reply of the corpus may trip, and none that it makes one think of.
 BALANCED_CYCLE = CyclePatience(
     text=800,  # legitimate: choruses and calls up to 500 characters; a reader is certain after 300
+    code=1_350,  # a board of 64 equal squares, a page of equal blanks: half as patient as markup
     phrase=1_250,  # a refrain of two words, sixty equal statements of an unrolled loop
     mark=1_350,  # rulers, leaders and progress bars end within a line or two
     record=1_400,  # forty equal slots of an inventory
     markup=2_500,  # fifty empty table rows of a form
     token=5_000,  # 700 times `false, ` on one line; the seed lets `void 0;` go on for 12,261
-    data=13_000,  # DNA repeats, Base64 of a pattern, a thousand zeros and commas four times over
+    data=25_000,  # 4,096 cells `0x00, ` on one line are 24,600; DNA repeats, Base64 of a pattern
     fill=13_000,  # 2,400 letters A of Base64 are in the corpus; a padded sector is 8,000
     grid=52_000,  # a map of 128 by 128 zeros, `0, ` a cell, is 49,800 and legitimate
     counted_label=12_000,  # a list of two hundred equal entries serves nobody
@@ -119,6 +148,7 @@ BALANCED_BLANK = 3_000  # a letterhead has 900 in a row; forty empty lines of ei
 # eager: for an agent that writes prose and code, where a lost table costs less than a minute of loop.
 EAGER_CYCLE = CyclePatience(
     text=300,
+    code=450,
     phrase=450,
     mark=500,
     record=600,
@@ -173,6 +203,8 @@ class LoopDetection:
             self._require(name, least=1)
         for name in ("min_saturated_run", "max_response_chars"):
             self._require(name, least=0)
+        for name in ("rules", "channels"):
+            object.__setattr__(self, name, tuple(getattr(self, name) or ()))
         self._require_names("rules", self.rules, RULES)
         self._require_names("channels", self.channels, CHANNELS)
 

@@ -4,14 +4,15 @@ A sentence said ten times is a loop; ten equal rows of a map are a map. The clas
 period of the repetition holds:
 
 ========== ==================================================================================
-text       four distinct words or more, and letters prevail: prose, source code, list entries
+text       four distinct words or more, and letters prevail: prose, list entries, captions
+code       as text, but in lines and full of brackets and signs: source code, markup with words
 phrase     two or three words, or one that no cell would hold: ``so we do``, ``moss``, ``[illegible]``
-mark       one and the same mark or ideograph: ``------``, ``!!!!!!``, ``鶴鶴鶴``
+mark       one and the same mark, letter or ideograph: ``------``, ``GGGGGG``, ``鶴鶴鶴``
 record     four distinct words or more among as many quotes, braces and digits: rows of JSON
 markup     two or three words and as many marks: ``<tr><td></td></tr>``
 token      one word and a mark that parts cells: ``void 0;``, ``false,``, ``&nbsp;``
 data       no words: digits, marks, single letters, letters with nothing between (DNA, Base64)
-fill       one letter or digit over and over: what Base64 makes of nothing, a bitmap of zeros
+fill       one of the few letters and digits that padding is made of: Base64's ``A``, a bitmap's ``0``
 grid       data in lines, or lines of the same few words over and over: maps, matrices, dumps
 ========== ==================================================================================
 """
@@ -20,7 +21,7 @@ from typing import Literal
 
 from loopwatch.detect.characters import BLANKS, letter, lexical_word
 
-Kind = Literal["text", "phrase", "mark", "record", "markup", "token", "data", "fill", "grid"]
+Kind = Literal["text", "code", "phrase", "mark", "record", "markup", "token", "data", "fill", "grid"]
 
 SAMPLED = 2_000
 """Characters of a long unit that are looked at; its class does not hang on the rest."""
@@ -32,6 +33,10 @@ LETTERS_PREVAIL = 0.65
 """Share of letters among the visible characters: prose has over 0.9, source code around 0.7, an
 object of flags (legitimate by the dozen) and empty table rows in HTML under 0.65."""
 
+SIGNS = '<>{}[]();=\\_/|&"'
+SIGNS_PREVAIL = 0.2
+"""Share of brackets and signs among the visible characters from which on lines are code."""
+
 CELLS = 4
 CELL_WORDS = 8
 """Lines in which each of at most eight distinct words stands four times or more are rows of cells."""
@@ -40,6 +45,9 @@ CELL_MARKS = frozenset(",;|&\t<>\"'0123456789")
 """What stands between the cells of an array, a table row or a line of markup, and numbers."""
 
 PACKED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=")
+FILL = frozenset("A/=01fF")
+"""What Base64, bitmaps and hex dumps make of nothing: no other letter or digit stands alone so long."""
+
 PACKED_PERIOD = 8
 """Base64 of flat image data repeats every four or eight characters."""
 
@@ -59,14 +67,16 @@ def classify(unit: str) -> Kind:
     visible = len(unit) - sum(map(unit.count, BLANKS))
     letters = len(letter.findall(unit))
     if letters >= LETTERS_PREVAIL * visible:
-        return "text" if distinct >= TEXT_WORDS else "phrase"
+        if distinct < TEXT_WORDS:
+            return "phrase"
+        return "code" if lines and sum(map(unit.count, SIGNS)) >= SIGNS_PREVAIL * visible else "text"
     return "record" if distinct >= TEXT_WORDS else "markup"
 
 
 def _wordless(unit: str, *, lines: bool) -> Kind:
     """One mark over and over is nothing that data is made of."""
     if len(unit) == 1 and unit not in BLANKS:
-        return "fill" if unit in PACKED else "mark"
+        return "fill" if unit in FILL else "mark"
     return "grid" if lines else "data"
 
 
