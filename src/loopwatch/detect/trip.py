@@ -16,10 +16,10 @@ class Trip:
     """Why and where a reply was abandoned. ``str()`` gives the sentence of the seed's error message.
 
     ``words`` and ``chars`` say how much had been read, ``onset`` the character (code point, from 0)
-    where the loop began (rule ``words``: where the window became saturated), ``period`` its length; ``repeats`` is how many copies of
-    the period had been read. Fields that a rule does not know are None. ``offenders`` and
-    ``saturated_run`` are filled by the rule ``words`` alone. ``sample`` is text of the reply: it
-    stays out of ``repr``, messages and logs.
+    where the loop began (rule ``words``: where the window became saturated), ``period`` its length in
+    characters, ``repeats`` how many copies of it had been read. Fields that a rule does not know are
+    None. ``offenders`` and ``saturated_run`` are filled by the rule ``words`` alone. ``sample`` is text
+    of the reply: it stays out of ``repr``, messages and logs.
     """
 
     rule: Rule
