@@ -38,7 +38,7 @@ async def pieces(model: SmallModel, question: str, **fields: Any) -> AsyncGenera
             for event in decoder.feed(data):
                 if event.data == DONE:
                     continue
-                for choice in decode_chunk(event.data).choices:
+                for choice in decode_chunk(event.data).choices or ():
                     if choice.delta is not None and choice.delta.content:
                         yield choice.delta.content
 

@@ -13,8 +13,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from loopwatch.errors import InputError
-from loopwatch.wire.openai import DONE, decode_chunk
-from loopwatch.wire.sse import LINE_CAP, Event, SSEDecoder
+from loopwatch.wire.lines import LINE_CAP
+from loopwatch.wire.openai import DONE, chunk_pieces, decode_chunk
+from loopwatch.wire.sse import Event, SSEDecoder
 
 CORPUS = Path(__file__).parents[2] / "corpus"
 CAPTURES = sorted(path.name for path in (CORPUS / "sse").glob("*.sse.gz"))
@@ -233,6 +234,43 @@ def test_the_cap_counts_the_line_over_all_reads() -> None:
         decoder.feed(b"x")
 
 
+def test_events_before_an_endless_line_are_not_lost() -> None:
+    for end in (b"", b"\n", b"\n\ndata: c\n\n"):
+        decoder = SSEDecoder()
+        assert decoder.feed(b"data: a\n\ndata: b\n\n" + bytes(LINE_CAP + 1) + end) == [
+            Event(b"a"),
+            Event(b"b"),
+        ]
+        with pytest.raises(InputError, match="a line of the stream"):
+            decoder.feed(b"")
+        with pytest.raises(InputError, match="a line of the stream"):
+            decoder.finish()
+
+
+def test_events_before_an_endless_event_are_not_lost() -> None:
+    decoder = SSEDecoder()
+    assert decoder.feed(b"data: a\n\n" + (b"data: " + b"x" * 1_000_000 + b"\n") * 9) == [Event(b"a")]
+    for refused in (decoder.finish, lambda: decoder.feed(b"\n")):
+        with pytest.raises(InputError, match="an event of the stream"):
+            refused()
+
+
+def test_an_event_of_nothing_but_empty_lines_has_an_end_too() -> None:
+    decoder = SSEDecoder()
+    for _ in range(8):
+        assert decoder.feed(b"data:\n" * 1_000_000) == []
+    with pytest.raises(InputError, match="an event of the stream"):
+        decoder.feed(b"data:\n" * 1_000_000)
+
+
+def test_an_event_that_becomes_endless_with_its_last_line_is_refused_at_the_end() -> None:
+    decoder = SSEDecoder()
+    half = b"data: " + b"x" * (LINE_CAP // 2)
+    assert decoder.feed(half + b"\n" + half) == []
+    with pytest.raises(InputError, match="an event of the stream"):
+        decoder.finish()
+
+
 def test_a_line_of_just_the_cap_passes() -> None:
     value = b"x" * (LINE_CAP - len(b"data: "))
     assert data(b"data: " + value, b"\n\n") == [value]
@@ -316,11 +354,7 @@ def replies() -> dict[str, dict[str, Any]]:
 
 def text_of(reads: Iterable[bytes]) -> str:
     """What a consumer of the stream would have read."""
-    return "".join(
-        chunk.choices[0].delta.content or ""
-        for chunk in (decode_chunk(event) for event in data(*reads) if event != DONE)
-        if chunk.choices
-    )
+    return "".join(piece.text for event in data(*reads) if event != DONE for piece in chunk_pieces(event))
 
 
 def capture(name: str) -> bytes:
@@ -356,5 +390,5 @@ def test_a_capture_fed_byte_by_byte_gives_the_text_of_its_reply(name: str) -> No
 def test_a_capture_has_its_finish_reason_in_one_chunk_and_ends_with_done(name: str) -> None:
     *chunks, last = data(capture(name))
     assert last == DONE
-    choices = [choice for chunk in map(decode_chunk, chunks) for choice in chunk.choices]
+    choices = [choice for chunk in map(decode_chunk, chunks) for choice in chunk.choices or ()]
     assert [one.finish_reason for one in choices if one.finish_reason] == [replies()[name]["finish_reason"]]

@@ -25,6 +25,7 @@ EXTRAS = {
 }
 """The modules by which an extra is known to be installed."""
 
+PORTS = {"http": 80, "https": 443}
 SECONDS = 2.0
 """How long to wait for an address that does not answer."""
 
@@ -44,7 +45,7 @@ def doctor(*, as_json: bool) -> None:
 
     Exits with 1 if something that is set up does not work; an extra that is not installed is no fault.
     """
-    findings = [*_program(), *_extras(), _model(), _data_folder(), *_addresses()]
+    findings = [*_program(), *_extras(), _model(), _data_folder(), _address()]
     for finding in findings:
         if as_json:
             click.echo(json.dumps(finding._asdict()))
@@ -94,35 +95,35 @@ def _model() -> Finding:
 
 
 def _data_folder() -> Finding:
-    """Where the database goes by default; the nearest folder that exists must be writable."""
-    base = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
+    """Where the database goes by default; the nearest place that exists must be a folder to write in."""
+    base = os.environ.get("XDG_DATA_HOME", "")
+    if not os.path.isabs(base):  # noqa: PTH117  one that is relative does not count, says the standard
+        base = os.path.expanduser("~/.local/share")  # noqa: PTH111  unlike Path.home, it never raises
     folder = Path(base) / "loopwatch"
-    nearest = next((place for place in (folder, *folder.parents) if place.exists()), None)
-    if nearest is None or not os.access(nearest, os.W_OK):
+    nearest = next(place for place in (folder, *folder.parents) if os.path.lexists(place))
+    if not nearest.is_dir() or not os.access(nearest, os.W_OK | os.X_OK):
         return Finding("data folder", ok=False, detail=f"{folder} cannot be written: set XDG_DATA_HOME")
     return Finding("data folder", ok=True, detail=str(folder))
 
 
-def _addresses() -> list[Finding]:
+def _address() -> Finding:
     """What the environment names: it should answer."""
-    url = os.environ.get("OPENAI_BASE_URL")
+    name = "OPENAI_BASE_URL"
+    url = os.environ.get(name)
     if not url:
-        return [Finding("OPENAI_BASE_URL", ok=None, detail="not set: OpenAI's own address is used")]
+        return Finding(name, ok=None, detail="not set: OpenAI's own address is used")
     try:
         parts = urlsplit(url)
-        host, port = parts.hostname, parts.port or {"http": 80, "https": 443}.get(parts.scheme)
-    except ValueError:
-        host, port = None, None
-    if not host or port is None:
-        return [Finding("OPENAI_BASE_URL", ok=False, detail="is no http or https address")]
+        usual = PORTS[parts.scheme]
+        host, port = parts.hostname, parts.port or usual
+    except (ValueError, KeyError):
+        host, port = None, 0
+    if not host:
+        return Finding(name, ok=False, detail="is no http or https address")
     try:
         socket.create_connection((host, port), timeout=SECONDS).close()
+    except UnicodeError:
+        return Finding(name, ok=False, detail="names a host that cannot exist")
     except OSError as error:
-        return [
-            Finding(
-                "OPENAI_BASE_URL",
-                ok=False,
-                detail=f"{host}:{port} does not answer: {error.strerror or error}",
-            )
-        ]
-    return [Finding("OPENAI_BASE_URL", ok=True, detail=f"{host}:{port} answers")]
+        return Finding(name, ok=False, detail=f"{host}:{port} does not answer: {error.strerror or error}")
+    return Finding(name, ok=True, detail=f"{host}:{port} answers")

@@ -1,10 +1,11 @@
-"""Options that several commands have."""
+"""Options that several commands have, and the settings they make."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 import click
 
-from loopwatch.detect.settings import PRESETS
+from loopwatch.detect.settings import PRESETS, LoopDetection
 
 if TYPE_CHECKING:
     from loopwatch.detect.settings import Channel
@@ -21,6 +22,7 @@ channels = click.option(
 )
 
 
-def split_channels(names: str) -> "tuple[Channel, ...]":
-    """The channels that an option names; whoever builds the settings refuses unknown ones."""
-    return cast("tuple[Channel, ...]", tuple(names.replace(" ", "").split(",")))
+def settings(preset: str, channels: str) -> LoopDetection:
+    """The settings that both options make. Raises SettingsError for an unknown channel."""
+    names = cast("tuple[Channel, ...]", tuple(channels.replace(" ", "").split(",")))
+    return replace(LoopDetection.preset(preset), channels=names)

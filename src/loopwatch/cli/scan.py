@@ -1,12 +1,13 @@
 """``loopwatch scan``: which of the replies on disk are loops."""
 
 import sys
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, cast
+from contextlib import closing, contextmanager
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import click
 
 from loopwatch.cli import options
+from loopwatch.cli.terminal import is_terminal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -17,7 +18,9 @@ if TYPE_CHECKING:
 
 KINDS = ("jsonl", "json", "sse", "text")
 FAILED = 1
+INVALID = 2
 LOOPED = 3
+MOST_MIB = 1 << 20
 SHOWN = 60
 CHARS_A_TOKEN = 4
 """The usual rule of thumb for English and code; other scripts have fewer."""
@@ -32,12 +35,21 @@ class Tally:
         self.chars = 0
         self.saved = 0
         self.problems = 0
+        self.invalid = 0  # paths of which nothing could be read
         self.rules: dict[str, int] = {}
 
     @property
     def loops(self) -> int:
         """How many replies tripped."""
         return sum(self.rules.values())
+
+    def code(self, *, fail_on_loop: bool) -> int:
+        """The exit code."""
+        if self.invalid:
+            return INVALID
+        if self.problems:
+            return FAILED
+        return LOOPED if fail_on_loop and self.loops else 0
 
     def add(self, verdict: "Verdict") -> None:
         """Count one verdict in."""
@@ -72,7 +84,11 @@ class Tally:
 @options.channels
 @click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Processes.")
 @click.option(
-    "--max-line", type=click.IntRange(1), default=64, show_default=True, help="Longest record, in MiB."
+    "--max-line",
+    type=click.IntRange(1, MOST_MIB),
+    default=64,
+    show_default=True,
+    help="Longest record, in MiB.",
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a reply.")
 @click.option("--explain", is_flag=True, help="Also how near each rule came, for every reply.")
@@ -95,77 +111,101 @@ def scan(
     """Find the loops among replies on disk: files, folders, or - for standard input.
 
     Read are .jsonl, .json, .sse captures, .txt and .md, also packed as .gz or .zst. A record that cannot
-    be read is named on standard error and the rest goes on; the exit code is 1 then.
+    be read is named on standard error and the rest goes on; the exit code is 1 then, and 2 for a PATH.
     """
-    from dataclasses import replace
-
-    from loopwatch.detect.settings import LoopDetection
     from loopwatch.offline.scan import scan as scan_paths
 
-    settings = replace(LoopDetection.preset(preset), channels=options.split_channels(channels))
     tally = Tally()
+    with _output() as output:
 
-    def report(problem: "Problem") -> None:
-        tally.problems += 1
-        click.echo(f"{problem}".replace("\n", " "), err=True)
+        def report(problem: "Problem") -> None:
+            tally.problems += 1
+            tally.invalid += problem.named
+            output.complaint(_plain(str(problem)))
 
-    with _progress() as show:
         verdicts = scan_paths(
             paths,
-            settings=settings,
+            settings=options.settings(preset, channels),
             field=field,
             kind=cast("Kind | None", kind),
             jobs=jobs,
             max_line=max_line << 20,
             explain=explain,
             on_problem=report,
-            on_progress=show,
+            on_progress=output.progress,
         )
-        for verdict in verdicts:
-            tally.add(verdict)
-            _print(verdict, as_json=as_json, explain=explain)
+        with closing(verdicts):
+            for verdict in verdicts:
+                tally.add(verdict)
+                for line in _lines(verdict, as_json=as_json, explain=explain):
+                    output.result(line)
     if not as_json:
         click.echo(str(tally))
-    if tally.problems:
-        ctx.exit(FAILED)
-    if fail_on_loop and tally.loops:
-        ctx.exit(LOOPED)
+    ctx.exit(tally.code(fail_on_loop=fail_on_loop))
 
 
-def _print(verdict: "Verdict", *, as_json: bool, explain: bool) -> None:
+def _lines(verdict: "Verdict", *, as_json: bool, explain: bool) -> "Iterator[str]":
     if as_json:
         import msgspec
 
-        click.echo(msgspec.json.encode(verdict).decode())
+        yield msgspec.json.encode(verdict).decode()
         return
     if verdict.tripped or explain:
-        click.echo(_line(verdict))
+        yield _line(verdict)
     if explain and verdict.near:
         for near in verdict.near:
-            click.echo(f"    {near.rule:8}{near.share:6.0%}  at {near.at_char:>7,}  {near.detail}")
+            yield f"    {near.rule:8}{near.share:6.0%}  at {near.at_char:>7,}  {near.detail}"
 
 
 def _line(verdict: "Verdict") -> str:
     """One reply in words: which, what was seen and where, what repeats."""
-    head = f"{verdict.source}: {verdict.id}: "
+    head = _plain(f"{verdict.source}: {_short(verdict.id)}: ")
     if not verdict.tripped:
         return head + f"no loop in {verdict.chars:,} characters"
     since = "" if verdict.onset_char is None else f" since character {verdict.onset_char:,}"
     said = f"{verdict.rule}{since}, cut at {verdict.at_char:,} of {verdict.chars:,}"
-    sample = repr(verdict.sample[:SHOWN])[1:-1] + ("..." if len(verdict.sample) > SHOWN else "")
-    return head + said + (f": {sample}" if sample else "")
+    return head + said + (f": {_plain(_short(verdict.sample))}" if verdict.sample else "")
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= SHOWN else text[:SHOWN] + "..."
+
+
+def _plain(text: str) -> str:
+    """Text of whatever origin in one line, and without what a terminal would obey."""
+    return text if text.isprintable() else repr(text)[1:-1]
+
+
+class Output(NamedTuple):
+    """Where the lines of a scan go, and its progress."""
+
+    result: "Callable[[str], None]"
+    complaint: "Callable[[str], None]"
+    progress: "Callable[[Bytes], None] | None" = None
 
 
 @contextmanager
-def _progress() -> "Iterator[Callable[[Bytes], None] | None]":
-    """A bar on standard error, where somebody may see it."""
-    if not sys.stderr.isatty():
-        yield None
+def _output() -> "Iterator[Output]":
+    """Lines as usual; and a bar on standard error where somebody may see it, the lines above it then."""
+    plain = Output(click.echo, lambda line: click.echo(line, err=True))
+    if not is_terminal(sys.stderr):
+        yield plain
         return
     from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn
 
     columns = (BarColumn(), DownloadColumn(binary_units=True), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("scan", total=None)
-        yield lambda at: progress.update(task, completed=at.done, total=at.total)
+    console = Console(stderr=True)
+
+    def above(line: str) -> None:
+        console.out(line, highlight=False)
+
+    with Progress(
+        *columns, console=console, transient=True, redirect_stdout=False, redirect_stderr=False
+    ) as bar:
+        task = bar.add_task("scan", total=None)
+        yield Output(
+            result=above if is_terminal(sys.stdout) else plain.result,
+            complaint=above,
+            progress=lambda at: bar.update(task, completed=at.done, total=at.total),
+        )

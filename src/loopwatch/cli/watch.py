@@ -36,17 +36,12 @@ def watch(*, preset: str, channels: str, as_json: bool) -> None:
     closes the pipe, so that curl drops the connection and the provider stops sending. An event that cannot
     be read is named on standard error and the rest goes on; the exit code is 1 then.
     """
-    from dataclasses import replace
-
-    from loopwatch.detect.settings import LoopDetection
     from loopwatch.errors import InputError
     from loopwatch.wire.reader import StreamReader
 
     if sys.stdin is None:
         raise InputError("standard input is closed: curl -N ... | loopwatch watch")
-    guard = Guard(
-        replace(LoopDetection.preset(preset), channels=options.split_channels(channels)), as_json=as_json
-    )
+    guard = Guard(options.settings(preset, channels), as_json=as_json)
     reader = StreamReader()
     source = sys.stdin.fileno()
     while data := os.read(source, READ):

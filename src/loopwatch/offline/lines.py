@@ -1,9 +1,12 @@
 """The lines of a file, or of a range of its bytes, in flat memory however long a line is."""
 
+import io
+import sys
 from collections.abc import Iterator
-from typing import BinaryIO, NamedTuple
+from typing import NamedTuple
 
 CHUNK = 1 << 16
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 class Range(NamedTuple):
@@ -21,7 +24,7 @@ class Line(NamedTuple):
     text: bytes | None
 
 
-def read_lines(stream: BinaryIO, longest: int, within: Range | None = None) -> Iterator[Line]:
+def read_lines(stream: io.BufferedIOBase, longest: int, within: Range | None = None) -> Iterator[Line]:
     """The lines of ``stream``, or those that begin within a range of its bytes.
 
     ``longest`` is how many bytes a line may have; of a longer one nothing is kept.
@@ -29,7 +32,7 @@ def read_lines(stream: BinaryIO, longest: int, within: Range | None = None) -> I
     place, number = 0, 0
     if within is not None and within.start > 0:
         stream.seek(within.start - 1)
-        begun = _skip_line(stream)  # whoever has the range before reads that line
+        begun = _skip_line(stream, within.stop - within.start + 1)  # who has the range before reads it
         place = within.start - 1 + begun
         number = within.ends_before + (begun > 1)
     while within is None or place < within.stop:
@@ -39,26 +42,33 @@ def read_lines(stream: BinaryIO, longest: int, within: Range | None = None) -> I
         number += 1
         place += len(text)
         if len(text) > longest and not text.endswith(b"\n"):
-            place += _skip_line(stream)
+            place += _skip_line(stream, None if within is None else within.stop - place)
             yield Line(number, None)
         else:
-            yield Line(number, text)
+            yield Line(number, text.removeprefix(BYTE_ORDER_MARK) if number == 1 else text)
 
 
-def ranges(stream: BinaryIO, step: int) -> Iterator[Range]:
-    """The bytes of ``stream`` in ranges of ``step``, counting line ends on the way."""
+def ranges(stream: io.BufferedIOBase, step: int) -> Iterator[Range]:
+    """The bytes of ``stream`` in ranges of ``step``, counting line ends on the way.
+
+    Where it cannot be read, the last range is all the rest: who reads that will see why.
+    """
     start, ends = 0, 0
-    while block := stream.read(step):
-        yield Range(start, start + len(block), ends)
-        start += len(block)
-        ends += block.count(b"\n")
+    try:
+        while block := stream.read(step):
+            yield Range(start, start + len(block), ends)
+            start += len(block)
+            ends += block.count(b"\n")
+    except OSError:
+        yield Range(start, sys.maxsize, ends)
 
 
-def _skip_line(stream: BinaryIO) -> int:
-    """Pass over the rest of a line; return its bytes."""
+def _skip_line(stream: io.BufferedIOBase, most: int | None) -> int:
+    """Pass over the rest of a line, or ``most`` bytes of it; return how many."""
     passed = 0
-    while True:
-        text = stream.readline(CHUNK)
+    while most is None or passed < most:
+        text = stream.readline(CHUNK if most is None else min(CHUNK, most - passed))
         passed += len(text)
         if not text or text.endswith(b"\n"):
-            return passed
+            break
+    return passed

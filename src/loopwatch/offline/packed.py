@@ -4,7 +4,7 @@ import gzip
 import io
 import zlib
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import BinaryIO
 
 import zstandard
 
@@ -16,13 +16,20 @@ FED = 1_024
 """Packed bytes unpacked at a time: the worst of them become some 30 MB."""
 
 
-def open_packed(path: Path) -> BinaryIO:
+def is_packed(path: Path) -> bool:
+    """Whether a file's name says that it is compressed."""
+    return path.suffix.lower() in PACKED
+
+
+def open_packed(path: Path) -> io.BufferedIOBase:
     """Open a file, unpacking .gz and .zst. Raises OSError."""
-    if path.suffix == ".gz":
-        return cast("BinaryIO", gzip.open(path))
-    if path.suffix == ".zst":
-        return cast("BinaryIO", io.BufferedReader(_Frames(path.open("rb"))))
-    return path.open("rb")
+    match path.suffix.lower():
+        case ".gz":
+            return gzip.open(path)
+        case ".zst":
+            return io.BufferedReader(_Frames(path.open("rb")))
+        case _:
+            return path.open("rb")
 
 
 def reason(error: Exception) -> str:
@@ -56,7 +63,7 @@ class _Frames(io.RawIOBase):
                 self._left = self._packed.read(FED)
             if not self._left:
                 if self._inside:
-                    raise EOFError("the compressed file is cut off")
+                    raise EOFError("Compressed file ended before the end of its frame")
                 return 0
             self._text, self._given = self._frame.decompress(self._left), 0
             self._left, self._inside = b"", True

@@ -4,26 +4,30 @@ import codecs
 import io
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import msgspec
 
 from loopwatch.detect.settings import LoopDetection
 from loopwatch.errors import InputError
-from loopwatch.offline.lines import Line, Range, read_lines
+from loopwatch.offline.lines import BYTE_ORDER_MARK, Range, read_lines
 from loopwatch.offline.packed import READ_ERRORS, reason
-from loopwatch.offline.sources import STDIN, Source
+from loopwatch.offline.sources import Source
 from loopwatch.offline.verdict import Problem, Reading, Verdict, judge
 from loopwatch.wire import documents
+from loopwatch.wire.decoding import anything, is_json
 from loopwatch.wire.pieces import Channel, Piece
-from loopwatch.wire.reader import StreamReader
+from loopwatch.wire.reader import Fault, StreamReader
 
 TEXT_PIECE = 1 << 16
 NAMES = ("id", "custom_id", "key", "uuid")
 """Where a record says what it is called."""
 
-REPLACEMENT = "\ufffd"
+NOTHING = "there is nothing in it"
+
+Results = Iterator[Verdict | Problem]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,149 +40,194 @@ class Options:
     explain: bool
 
 
-def read_source(source: Source, options: Options, within: Range | None = None) -> Iterator[Verdict | Problem]:
+def read_source(source: Source, options: Options, within: Range | None = None) -> Results:
     """Judge every reply of ``source``; what cannot be read comes as a Problem, and the rest goes on."""
+    read = {"jsonl": _records, "json": _document, "sse": _stream, "text": _text}[source.kind]
     try:
-        stream = source.open()
-        try:
-            if source.kind == "jsonl":
-                for line in read_lines(stream, options.max_line, within):
-                    yield from _record(line, source.name, options)
-            elif source.kind == "json":
-                yield from _document(stream, source.name, options)
-            elif source.kind == "sse":
-                yield from _stream(stream, source.name, options)
+        with source.open() as stream:
+            if within is None:
+                yield from read(stream, source.shown, options)
             else:
-                yield from _text(stream, source.name, options)
-        finally:
-            if source.name != STDIN:
-                stream.close()
+                yield from _records(stream, source.shown, options, within)
     except READ_ERRORS as error:
-        yield Problem(source.name, reason(error))
+        yield Problem(source.shown, reason(error))
 
 
-def _record(line: Line, source: str, options: Options) -> Iterator[Verdict | Problem]:
-    where = f"{source}:{line.number}"
-    if line.text is None:
-        yield Problem(where, f"the line is longer than {options.max_line:,} bytes: raise --max-line")
-    elif line.text.strip():
-        yield from _parsed(line.text, where, str(line.number), source, options)
+# Files of records.
 
 
-def _parsed(
-    text: bytes, where: str, number: str, source: str, options: Options
-) -> Iterator[Verdict | Problem]:
+def _records(
+    stream: io.BufferedIOBase, source: str, options: Options, within: Range | None = None
+) -> Results:
+    """A file with a record a line, or a range of it."""
+    empty = within is None
+    for line in read_lines(stream, options.max_line, within):
+        where = f"{source}:{line.number}"
+        if line.text is None:
+            yield Problem(where, f"the line is longer than {options.max_line:,} bytes: raise --max-line")
+        elif line.text.strip():
+            yield from _parsed(line.text, where, str(line.number), source, options)
+        else:
+            continue
+        empty = False
+    if empty:
+        yield Problem(source, NOTHING)
+
+
+def _parsed(text: bytes, where: str, number: str, source: str, options: Options) -> Results:
     try:
-        record = msgspec.json.decode(text)
-    except UnicodeDecodeError as error:
-        yield Problem(where, f"not UTF-8 at byte {error.start + 1}")
-    except (msgspec.DecodeError, RecursionError) as error:
+        record = anything(text)
+    except msgspec.DecodeError as error:
         yield Problem(where, f"not JSON: {error}")
     else:
         yield from _replies(record, where, number, source, options)
 
 
-def _replies(
-    record: Any, where: str, number: str, source: str, options: Options
-) -> Iterator[Verdict | Problem]:
+def _replies(record: Any, where: str, number: str, source: str, options: Options) -> Results:
     if options.field is not None:
         found = documents.at_path(record, options.field)
-        if found is None:
-            yield Problem(where, f"no text at {options.field!r}")
-            return
+        fault = f"no text at {options.field!r}"
     else:
         found = documents.find(record)
-        if not found:
-            yield Problem(where, "no reply found in it: name the field with --field")
-            return
+        fault = "no reply found in it: name the field with --field"
+    if found is None:
+        yield Problem(where, fault)
+        return
+    channels = (*options.settings.channels, *(["content"] if options.field is not None else []))
+    watched = [reply for reply in found if reply.channel in channels]
     name = _name(record) or number
-    for reply in found:
-        if reply.channel in options.settings.channels:
-            full = f"{name}#{reply.place}" if reply.place else name
-            yield judge([reply.text], options.settings, full, source, explain=options.explain)
+    for text, channel, place in watched:
+        alone = sum(reply.place == place for reply in watched) == 1
+        full = _full_name(name, place, "" if alone else channel)
+        yield judge(text, options.settings, full, source, explain=options.explain)
 
 
-def _document(stream: BinaryIO, source: str, options: Options) -> Iterator[Verdict | Problem]:
+def _name(record: Any) -> str | None:
+    """What a record calls itself."""
+    names = [record.get(key) for key in NAMES] if isinstance(record, dict) else []
+    given = (name for name in names if isinstance(name, str | int) and not isinstance(name, bool))
+    return next((str(name) for name in given if name != ""), None)
+
+
+def _full_name(name: str, *marks: str) -> str:
+    """A reply's name, with what tells it from others of the same record or stream."""
+    return "#".join([name, *filter(None, marks)])
+
+
+# Files that are one JSON document.
+
+
+def _document(stream: io.BufferedIOBase, source: str, options: Options) -> Results:
     """A file that is one JSON document: a record, or a list of them."""
-    text = stream.read(options.max_line + 1)
+    text = _up_to(stream, options.max_line + 1).removeprefix(BYTE_ORDER_MARK)
     if len(text) > options.max_line:
-        yield Problem(source, f"the document is longer than {options.max_line:,} bytes: raise --max-line")
-        return
-    try:
-        document = msgspec.json.decode(text)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        yield Problem(source, f"not JSON: {error}")
-        return
-    if not isinstance(document, list):
-        yield from _replies(document, source, Path(source).name, source, options)
-        return
-    problems: list[Problem] = []
-    any_reply = False
-    for number, record in enumerate(document, 1):
+        longer = f"the document is longer than {options.max_line:,} bytes"
+        yield Problem(source, f"{longer}: raise --max-line, or if it has a record a line, --format jsonl")
+    elif not text.strip():
+        yield Problem(source, NOTHING)
+    elif is_json(text.partition(b"\n")[0]) and not is_json(text):
+        yield from _records(io.BytesIO(text), source, options)  # a record a line, by another name
+    else:
+        try:
+            document = anything(text)
+        except msgspec.DecodeError as error:
+            yield Problem(source, f"not JSON: {error}")
+            return
+        if isinstance(document, list):
+            yield from _members(document, source, options)
+        else:
+            yield from _replies(document, source, Path(source).name, source, options)
+
+
+def _up_to(stream: io.BufferedIOBase, most: int) -> bytes:
+    """What is there, up to ``most`` bytes: asked for at once, they would be set aside at once."""
+    text = bytearray()
+    while len(text) < most and (data := stream.read1(min(TEXT_PIECE, most - len(text)))):
+        text += data
+    return bytes(text)
+
+
+def _members(members: list[Any], source: str, options: Options) -> Results:
+    """The records of a list; one without any reply is one problem, not a thousand."""
+    waiting: list[Problem] | None = []
+    for number, record in enumerate(members, 1):
         for result in _replies(record, f"{source}[{number}]", str(number), source, options):
-            if isinstance(result, Problem) and not any_reply:
-                problems.append(result)  # a list without any reply is one problem, not a thousand
+            if waiting is not None and isinstance(result, Problem):
+                waiting.append(result)
                 continue
-            if not any_reply:
-                any_reply = True
-                yield from problems
+            yield from waiting or ()
+            waiting = None
             yield result
-    if not any_reply and problems:
-        yield Problem(source, problems[0].reason)
+    if waiting:
+        yield Problem(source, waiting[0].reason)
+    elif not members:
+        yield Problem(source, NOTHING)
 
 
-def _stream(stream: BinaryIO, source: str, options: Options) -> Iterator[Verdict | Problem]:
+# Streams and texts, which come in pieces.
+
+
+def _blocks(stream: io.BufferedIOBase, source: str, problems: list[Problem]) -> Iterator[bytes]:
+    """What a stream holds, up to where it cannot be read: what came before that is not lost."""
+    try:
+        while data := stream.read1(TEXT_PIECE):
+            yield data
+    except READ_ERRORS as error:
+        problems.append(Problem(source, reason(error)))
+
+
+def _stream(stream: io.BufferedIOBase, source: str, options: Options) -> Results:
     """A captured stream: one reply, or several side by side."""
     reader = StreamReader()
     readings: dict[tuple[int, Channel], Reading] = {}
+    problems: list[Problem] = []
     try:
-        while (
-            data := stream.read1(TEXT_PIECE)
-            if isinstance(stream, io.BufferedReader)
-            else stream.read(TEXT_PIECE)
-        ):
-            _listen(reader.feed(data), readings, options)
-        _listen(reader.finish(), readings, options)
+        for data in _blocks(stream, source, problems):
+            yield from _listen(reader.feed(data), readings, source, options)
+        rest = reader.finish()
+        if problems:  # it was cut off, and with it the last event
+            rest = [piece for piece in rest if isinstance(piece, Piece)]
+        yield from _listen(rest, readings, source, options)
     except InputError as error:
-        yield Problem(source, str(error))
-    name = Path(source).name
-    several = len(readings) > 1
+        problems = problems or [Problem(source, str(error))]
+    yield from problems
+    several = len({number for number, _ in readings}) > 1
     for (number, channel), reading in sorted(readings.items()):
-        full = f"{name}#{channel}.{number}" if several else name
-        yield reading.verdict(full, source, explain=options.explain)
+        alone = sum(other == number for other, _ in readings) == 1
+        name = _full_name(Path(source).name, str(number) if several else "", "" if alone else channel)
+        yield reading.verdict(name, source, explain=options.explain)
 
 
-def _listen(pieces: list[Piece], readings: dict[tuple[int, Channel], Reading], options: Options) -> None:
-    for piece in pieces:
-        if piece.channel in options.settings.channels:
+def _listen(
+    read: list[Piece | Fault], readings: dict[tuple[int, Channel], Reading], source: str, options: Options
+) -> Iterator[Problem]:
+    for piece in read:
+        if isinstance(piece, Fault):
+            yield Problem(source, piece.reason)
+        elif piece.channel in options.settings.channels:
             key = (piece.reply, piece.channel)
             if key not in readings:
                 readings[key] = Reading(options.settings)
             readings[key].read(piece.text)
 
 
-def _text(stream: BinaryIO, source: str, options: Options) -> Iterator[Verdict | Problem]:
+def _text(stream: io.BufferedIOBase, source: str, options: Options) -> Results:
     """A file that is one reply; bytes that are no UTF-8 are read as U+FFFD, and said once."""
     decoder = codecs.getincrementaldecoder("utf-8-sig")("replace")
+    strict = codecs.getincrementaldecoder("utf-8")()
     reading = Reading(options.settings)
+    problems: list[Problem] = []
     damaged = False
-    while True:
-        data = stream.read(TEXT_PIECE)
-        text = decoder.decode(data, final=not data)
-        if REPLACEMENT in text and not damaged and REPLACEMENT.encode() not in data:
+    for data in chain(_blocks(stream, source, problems), [b""]):
+        try:
+            strict.decode(data, final=not data)
+        except UnicodeDecodeError:
             damaged = True
-            yield Problem(source, "not all of it is UTF-8: what is not was read as U+FFFD")
-        reading.read(text)
-        if not data:
-            break
+        reading.read(decoder.decode(data, final=not data))
+    yield from problems
+    if damaged:
+        yield Problem(source, "not all of it is UTF-8: what is not was read as U+FFFD")
     if reading.chars:
         yield reading.verdict(Path(source).name, source, explain=options.explain)
-
-
-def _name(record: Any) -> str | None:
-    """What a record calls itself."""
-    if isinstance(record, dict):
-        for key in NAMES:
-            if isinstance(record.get(key), str | int) and record[key] != "":
-                return str(record[key])
-    return None
+    elif not problems:
+        yield Problem(source, NOTHING)

@@ -5,33 +5,25 @@ file of lines is read by several processes, each a range of its bytes; verdicts 
 """
 
 import logging
-import multiprocessing
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 from loopwatch.detect.settings import LoopDetection
-from loopwatch.errors import LoopwatchError
+from loopwatch.errors import InputError
 from loopwatch.offline.lines import Range, ranges
 from loopwatch.offline.replies import Options, read_source
-from loopwatch.offline.sources import STDIN, Kind, Source, find_sources
+from loopwatch.offline.sources import Kind, Source, find_sources
 from loopwatch.offline.verdict import Problem, Verdict
+from loopwatch.offline.workers import in_order
 
 log = logging.getLogger("loopwatch")
 
-RANGE = 8 << 20
+RANGE = 2 << 20
 """Bytes of a file of lines that one process takes at a time."""
-
-SMALL = 32 << 20
-"""Packed files of lines up to this are left to another process whole; a larger one is read here, since
-its verdicts might be too many to be handed over at once."""
-
-AHEAD = 3
-"""Tasks handed out for each process, so that none waits and the answers that wait are few."""
 
 MAX_LINE = 64 << 20
 
@@ -46,7 +38,7 @@ class Task(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a scan has come, in bytes on disk; ``total`` is None for standard input."""
+    """How far a scan has come, in bytes on disk; ``total`` is None where it cannot be known."""
 
     done: int
     total: int | None
@@ -64,93 +56,89 @@ def scan(
     explain: bool = False,
     on_problem: Callable[[Problem], None] | None = None,
     on_progress: Callable[[Progress], None] | None = None,
-) -> Iterator[Verdict]:
+) -> Generator[Verdict, None, None]:
     """Scan files, folders or standard input (``-``); yield a verdict a reply, in input order.
 
     ``settings`` override ``preset``. ``field`` is the dotted path of the text in each JSON record.
     What cannot be read is handed to ``on_problem`` (by default logged), and the rest goes on. Raises
-    InputError for a path that cannot be read at all, SettingsError for an unknown preset.
+    InputError where none of the paths can be read, SettingsError for an unknown preset, LoopwatchError
+    where one of ``jobs`` processes dies; close it to end them before the last verdict.
     """
     chosen = [paths] if isinstance(paths, str | Path) else paths
     options = Options(settings or LoopDetection.preset(preset), field, max_line, explain)
-    sources = list(find_sources(map(str, chosen), kind))
-    return _scan(sources, options, jobs, on_problem or _log, on_progress)
+    found = list(find_sources(map(str, chosen), kind))
+    sources = [one for one in found if isinstance(one, Source)]
+    problems = [one for one in found if isinstance(one, Problem)]
+    if problems and not sources:
+        raise InputError("; ".join(map(str, problems)))
+    return _scan(sources, problems, options, jobs, on_problem=on_problem or _log, on_progress=on_progress)
 
 
 def _scan(
     sources: list[Source],
+    problems: list[Problem],
     options: Options,
     jobs: int,
+    *,
     on_problem: Callable[[Problem], None],
     on_progress: Callable[[Progress], None] | None,
-) -> Iterator[Verdict]:
-    total = None if any(source.name == STDIN for source in sources) else sum(map(_size, sources))
+) -> Generator[Verdict, None, None]:
+    for problem in problems:
+        on_problem(problem)
+    known = all(source.stream is None for source in sources)
+    total = sum(map(_size, sources)) if known else None
     done = 0
-    for results, size in _in_order(sources, options, jobs):
-        for result in results:
-            if isinstance(result, Problem):
-                on_problem(result)
-            else:
-                yield result
-        done += size
-        if on_progress is not None:
-            on_progress(Progress(done, total))
+    with closing(_in_order(sources, options, jobs)) as ordered:
+        for results, size in ordered:
+            for result in results:
+                if isinstance(result, Problem):
+                    on_problem(result)
+                else:
+                    yield result
+            done += size
+            if on_progress is not None:
+                on_progress(Progress(done, total))
 
 
 def _in_order(
     sources: list[Source], options: Options, jobs: int
-) -> Iterator[tuple[Iterable[Verdict | Problem], int]]:
-    """The results of each task with its size, in input order, some tasks ahead of what is asked for."""
+) -> Generator[tuple[Iterable[Verdict | Problem], int], None, None]:
+    """The results of each task with its size, in input order."""
     tasks = (task for source in sources for task in _tasks(source))
+    work = partial(_work, options=options)
     if jobs <= 1:
         for task in tasks:
-            yield read_source(task.source, options, task.within), task.size
+            yield work(task), task.size
         return
-    context = multiprocessing.get_context("spawn")  # a fork would copy the threads of a progress display
-    with ProcessPoolExecutor(jobs, mp_context=context) as pool:
-        waiting: deque[tuple[Future[list[Verdict | Problem]] | None, Task]] = deque()
-        try:
-            for task in tasks:
-                here = task.source.name == STDIN or (task.within is None and task.size > SMALL)
-                waiting.append((None if here else pool.submit(_work, task, options), task))
-                if len(waiting) > jobs * AHEAD:
-                    yield _collect(*waiting.popleft(), options)
-            while waiting:
-                yield _collect(*waiting.popleft(), options)
-        except BrokenProcessPool:
-            raise LoopwatchError(
-                "a scanning process was ended from outside: scan again, with fewer --jobs"
-            ) from None
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
+    with closing(in_order(work, tasks, jobs, elsewhere=lambda task: task.source.stream is None)) as done:
+        for task, results in done:
+            yield work(task) if results is None else results, task.size
 
 
-def _collect(
-    future: "Future[list[Verdict | Problem]] | None", task: Task, options: Options
-) -> tuple[Iterable[Verdict | Problem], int]:
-    return (read_source(task.source, options) if future is None else future.result()), task.size
-
-
-def _work(task: Task, options: Options) -> list[Verdict | Problem]:
-    """What another process does."""
-    return list(read_source(task.source, options, task.within))
+def _work(task: Task, options: Options) -> Iterator[Verdict | Problem]:
+    """What is done of a task, here or in another process."""
+    return read_source(task.source, options, task.within)
 
 
 def _tasks(source: Source) -> Iterator[Task]:
     """A source whole, or in ranges."""
-    if not source.divisible or _size(source) <= RANGE:
-        yield Task(source, None, _size(source))
+    size = _size(source)
+    if not source.divisible or size <= RANGE:
+        yield Task(source, None, size)
         return
-    with Path(source.name).open("rb") as stream:
-        for within in ranges(stream, RANGE):
-            yield Task(source, within, within.stop - within.start)
+    try:
+        with source.open() as stream:
+            for within in ranges(stream, RANGE):
+                yield Task(source, within, min(within.stop, size) - within.start)
+    except OSError:
+        yield Task(source, None, size)  # it cannot be opened: reading it will tell why
 
 
 def _size(source: Source) -> int:
     try:
-        return 0 if source.name == STDIN else Path(source.name).stat().st_size
+        return 0 if source.stream is not None else Path(source.name).stat().st_size
     except OSError:
-        return 0  # reading it will tell why
+        return 0  # as above
 
 
 def _log(problem: Problem) -> None:

@@ -1,18 +1,27 @@
 """What a scan says of one reply, and of what it could not read."""
 
-from collections.abc import Iterable
-
 import msgspec
 
 from loopwatch.detect.detector import LoopDetector
 from loopwatch.detect.engine import ENGINE
-from loopwatch.detect.finding import Approach
 from loopwatch.detect.settings import LoopDetection
 from loopwatch.detect.trip import Rule
 from loopwatch.detect.words import WordCount
 
 PIECE = 64
 """Characters a push: some sixteen tokens."""
+
+BLOCK = 1 << 16
+"""Characters whose words are counted at a time: as a list they take ten times the room."""
+
+
+class Near(msgspec.Struct):
+    """How near one rule came to a trip: the share of its threshold, where, and of what."""
+
+    rule: Rule
+    share: float
+    at_char: int
+    detail: str
 
 
 class Verdict(msgspec.Struct, kw_only=True):
@@ -36,14 +45,18 @@ class Verdict(msgspec.Struct, kw_only=True):
     saved_chars: int = 0
     sample: str = ""
     engine: str = ENGINE
-    near: list[Approach] | msgspec.UnsetType = msgspec.UNSET
+    near: list[Near] | msgspec.UnsetType = msgspec.UNSET
 
 
 class Problem(msgspec.Struct):
-    """Something that could not be read: where (``FILE:LINE``) and why."""
+    """Something that could not be read: where (``FILE:LINE``) and why.
+
+    ``named`` where it is a path that was asked for, of which nothing could be read.
+    """
 
     where: str
     reason: str
+    named: bool = False
 
     def __str__(self) -> str:
         """``FILE:LINE: reason``."""
@@ -51,29 +64,39 @@ class Problem(msgspec.Struct):
 
 
 class Reading:
-    """One reply being read, piece by piece, to the end: also after a trip, to know how long it was."""
+    """One reply being read, piece by piece, to the end: also after a trip, to know how long it was.
 
-    __slots__ = ("_detector", "_words", "chars")
+    However it comes, the detector gets it in pieces of ``PIECE`` characters: a verdict is the same of a
+    stream, of a record and of a file.
+    """
+
+    __slots__ = ("_detector", "_rest", "_words", "chars")
 
     def __init__(self, settings: LoopDetection) -> None:
         """Start at the beginning of a reply."""
         self._detector = LoopDetector(settings)
         self._words = WordCount()
+        self._rest = ""  # less than a piece
         self.chars = 0
 
     def read(self, text: str) -> None:
         """Take the next piece of the reply, of any length."""
         self.chars += len(text)
-        self._words.read(text)
+        for start in range(0, len(text), BLOCK):
+            self._words.read(text[start : start + BLOCK])
+        text = self._rest + text
+        whole = len(text) - len(text) % PIECE
+        self._rest = text[whole:]
         push = self._detector.push
-        for start in range(0, len(text), PIECE):
+        for start in range(0, whole, PIECE):
             if push(text[start : start + PIECE]) is not None:
                 return
 
     def verdict(self, name: str, source: str, *, explain: bool = False) -> Verdict:
-        """What is to be said of it."""
-        trip = self._detector.trip
-        near = self._detector.approaches if explain else msgspec.UNSET
+        """What is to be said of it, now that it has ended."""
+        trip = self._detector.push(self._rest)
+        self._rest = ""
+        near = [Near(*one) for one in self._detector.approaches] if explain else msgspec.UNSET
         words = self._words.total + self._words.open  # the reply has ended, and its last word with it
         if trip is None:
             return Verdict(id=name, source=source, chars=self.chars, words=words, tripped=False, near=near)
@@ -95,11 +118,8 @@ class Reading:
         )
 
 
-def judge(
-    pieces: Iterable[str], settings: LoopDetection, name: str, source: str, *, explain: bool = False
-) -> Verdict:
+def judge(text: str, settings: LoopDetection, name: str, source: str, *, explain: bool = False) -> Verdict:
     """Read one reply whole."""
     reading = Reading(settings)
-    for piece in pieces:
-        reading.read(piece)
+    reading.read(text)
     return reading.verdict(name, source, explain=explain)

@@ -2,7 +2,15 @@
 
 import msgspec
 
-from loopwatch.wire.pieces import Piece
+from loopwatch.wire.decoding import decoded
+from loopwatch.wire.pieces import Piece, pieces_of
+
+
+class Block(msgspec.Struct):
+    """A content block as it begins: empty, but for gateways that put its first text here."""
+
+    text: str | None = None
+    thinking: str | None = None
 
 
 class Delta(msgspec.Struct):
@@ -18,6 +26,7 @@ class Event(msgspec.Struct):
 
     type: str = ""
     delta: Delta | None = None
+    content_block: Block | None = None
 
 
 _events = msgspec.json.Decoder(Event)
@@ -25,13 +34,13 @@ _events = msgspec.json.Decoder(Event)
 
 def event_pieces(data: bytes) -> list[Piece]:
     """The pieces of an event. Raises msgspec.DecodeError where it is none."""
-    event = _events.decode(data)
-    if event.type != "content_block_delta" or event.delta is None:
-        return []
-    delta = event.delta
-    pieces = [
-        Piece(delta.thinking or "", "reasoning"),
-        Piece(delta.text or "", "content"),
-        Piece(delta.partial_json or "", "tools"),
-    ]
-    return [piece for piece in pieces if piece.text]
+    event = decoded(_events, data)
+    if event.type == "content_block_delta" and event.delta is not None:
+        delta = event.delta
+        return pieces_of(
+            [(delta.thinking, "reasoning"), (delta.text, "content"), (delta.partial_json, "tools")]
+        )
+    if event.type == "content_block_start" and event.content_block is not None:
+        block = event.content_block
+        return pieces_of([(block.thinking, "reasoning"), (block.text, "content")])
+    return []

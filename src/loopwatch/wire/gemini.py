@@ -2,21 +2,31 @@
 
 import msgspec
 
-from loopwatch.wire.pieces import Piece
+from loopwatch.wire.decoding import decoded, text_of
+from loopwatch.wire.pieces import Channel, Piece, pieces_of
 
 
 class FunctionCall(msgspec.Struct):
     """A tool call, which Gemini sends whole."""
 
-    args: msgspec.Raw | None = None
+    args: msgspec.Raw = msgspec.Raw()
 
 
 class Part(msgspec.Struct, rename="camel"):
     """A part of an answer: text, a thought, or a tool call."""
 
     text: str | None = None
-    thought: bool = False
+    thought: bool | None = None
     function_call: FunctionCall | None = None
+
+    @property
+    def texts(self) -> list[tuple[str | None, Channel]]:
+        """Its texts with their channels."""
+        call = self.function_call
+        return [
+            (self.text, "reasoning" if self.thought else "content"),
+            (text_of(call.args) if call else None, "tools"),
+        ]
 
 
 class Content(msgspec.Struct):
@@ -28,7 +38,7 @@ class Content(msgspec.Struct):
 class Candidate(msgspec.Struct):
     """One of the answers that stream side by side."""
 
-    index: int = 0
+    index: int | None = None
     content: Content | None = None
 
 
@@ -43,12 +53,9 @@ _chunks = msgspec.json.Decoder(Chunk)
 
 def chunk_pieces(data: bytes) -> list[Piece]:
     """The pieces of a chunk. Raises msgspec.DecodeError where it is none."""
-    pieces = []
-    for candidate in _chunks.decode(data).candidates or ():
-        for part in (candidate.content and candidate.content.parts) or ():
-            if part.text:
-                pieces.append(Piece(part.text, "reasoning" if part.thought else "content", candidate.index))
-            if part.function_call and part.function_call.args:
-                arguments = bytes(part.function_call.args).decode()
-                pieces.append(Piece(arguments, "tools", candidate.index))
-    return pieces
+    return [
+        piece
+        for candidate in decoded(_chunks, data).candidates or ()
+        for part in (candidate.content and candidate.content.parts) or ()
+        for piece in pieces_of(part.texts, candidate.index or 0)
+    ]

@@ -2,7 +2,20 @@
 
 import msgspec
 
-from loopwatch.wire.pieces import Piece
+from loopwatch.wire.decoding import decoded, text_of
+from loopwatch.wire.pieces import Channel, Piece, pieces_of
+
+
+class Function(msgspec.Struct):
+    """The function of a tool call."""
+
+    arguments: msgspec.Raw = msgspec.Raw()
+
+
+class ToolCall(msgspec.Struct):
+    """A tool call, which Ollama sends whole."""
+
+    function: Function = msgspec.field(default_factory=Function)
 
 
 class Message(msgspec.Struct):
@@ -10,6 +23,7 @@ class Message(msgspec.Struct):
 
     content: str | None = None
     thinking: str | None = None
+    tool_calls: list[ToolCall] | None = None
 
 
 class Line(msgspec.Struct):
@@ -25,10 +39,11 @@ _lines = msgspec.json.Decoder(Line)
 
 def line_pieces(data: bytes) -> list[Piece]:
     """The pieces of a line. Raises msgspec.DecodeError where it is none."""
-    line = _lines.decode(data)
+    line = decoded(_lines, data)
     message = line.message or Message()
-    pieces = [
-        Piece(line.thinking or message.thinking or "", "reasoning"),
-        Piece(line.response or message.content or "", "content"),
+    texts: list[tuple[str | None, Channel]] = [
+        (line.thinking or message.thinking, "reasoning"),
+        (line.response or message.content, "content"),
     ]
-    return [piece for piece in pieces if piece.text]
+    calls = [text_of(call.function.arguments) for call in message.tool_calls or ()]
+    return pieces_of([*texts, *((arguments, "tools") for arguments in calls)])

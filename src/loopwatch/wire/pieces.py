@@ -1,5 +1,6 @@
 """What every provider's stream comes down to: pieces of text of a reply."""
 
+from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
 Channel = Literal["content", "reasoning", "tools"]
@@ -12,3 +13,8 @@ class Piece(NamedTuple):
     text: str
     channel: Channel = "content"
     reply: int = 0
+
+
+def pieces_of(texts: Iterable[tuple[str | None, Channel]], reply: int = 0) -> list[Piece]:
+    """The pieces of those texts that have any characters."""
+    return [Piece(text, channel, reply) for text, channel in texts if text]

@@ -1,145 +1,196 @@
 """``StreamReader``: the bytes of a reply as they arrive, whoever sends them -> pieces of text.
 
 Server-sent events or one JSON object a line; OpenAI's, Anthropic's, Gemini's or Ollama's objects: the
-first ones tell. A stream speaks one format from beginning to end.
+first ones tell. A stream speaks one format from beginning to end. A reply that came whole, because
+nobody asked for a stream, is read as well.
 """
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
 
 import msgspec
 
 from loopwatch.errors import InputError
 from loopwatch.wire import anthropic, documents, gemini, ollama, openai
+from loopwatch.wire.decoding import anything, is_json
+from loopwatch.wire.lines import BYTE_ORDER_MARK, LINE_CAP, MAYBE_A_MARK, Lines
 from loopwatch.wire.pieces import Piece
-from loopwatch.wire.sse import LINE_CAP, SSEDecoder, is_json
+from loopwatch.wire.sse import SSEDecoder
 
 Decode = Callable[[bytes], list[Piece]]
 
 UNKNOWN = "this is no stream of a known format: OpenAI's, Anthropic's, Gemini's and Ollama's can be read"
+EMPTY = "the stream is empty"
+ENDLESS = f"the document has no end after {LINE_CAP:,} bytes: is this a stream?"
+BLANK = 64 * 1_024
+"""White space at the beginning after which a stream is taken for events."""
+
+PASSED_OVER = (openai.DONE, b":")
+"""How the data of an event may begin that carries nothing: the end, and a comment that a relay re-sent."""
+
 SHOWN = 200
 """Characters of a provider's error message that are passed on."""
 
 
-class _Probe(msgspec.Struct):
-    """The keys by which a provider's objects are known."""
+class Fault(NamedTuple):
+    """What went wrong at one place of a stream; after a ``final`` one nothing more is to be expected."""
 
-    choices: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
-    candidates: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
-    done: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
-    type: str | msgspec.UnsetType = msgspec.UNSET
-    error: Any = msgspec.UNSET
-
-
-_probes = msgspec.json.Decoder(_Probe)
+    reason: str
+    final: bool = False
 
 
 class StreamReader:
-    """Feed it what arrives; it gives back the pieces of text that are complete."""
+    """Feed it what arrives; it gives back the pieces of text that are complete, and what went wrong.
 
-    __slots__ = ("_decode", "_document", "_events", "_lines", "_number")
+    The same bytes give the same pieces, however they were cut. An event that cannot be read is a Fault
+    and the rest goes on; an error that the provider reports is a Fault too.
+    """
+
+    __slots__ = (
+        *("_decode", "_document", "_events", "_head", "_known", "_lines"),
+        *("_number", "_replies", "_size"),
+    )
 
     def __init__(self) -> None:
         """Start at the beginning of a stream."""
+        self._head: bytes | None = b""  # what came before it is known whether these are events or lines
         self._events = SSEDecoder()
-        self._lines: bytearray | None = None  # the line that is still open, once it is known to be lines
-        self._document: bytearray | None = None  # all of it, once it is known to be no stream
+        self._lines: Lines | None = None  # where it is one object a line, or one over several
+        self._document: list[bytes] | None = None  # the lines of one over several
+        self._size = 0  # of that
         self._decode: Decode | None = None
+        self._known = False
         self._number = 0
+        self._replies = 0  # that came whole
 
-    def feed(self, data: bytes) -> list[Piece]:
-        """Take the next bytes; return their pieces.
+    def feed(self, data: bytes) -> list[Piece | Fault]:
+        """Take the next bytes; return what they complete.
 
-        Raises InputError where an event is no JSON, or where the provider reports an error.
+        Raises InputError on a line or an event without end; where others end before it, the next call
+        does.
         """
-        if self._number == 0 and self._lines is None and data.lstrip()[:1] in (b"{", b"["):
-            self._lines = bytearray()
-        if self._document is not None:
-            self._document += data
-            _bounded(self._document)
-            return []
+        if self._head is not None:
+            data = self._begin(self._head + data)
         if self._lines is None:
-            return self._pieces([event.data for event in self._events.feed(data)])
-        self._lines += data
-        *whole, rest = self._lines.split(b"\n")
-        _bounded(rest)
-        if self._number == 0 and whole and not is_json(bytes(whole[0])):
-            self._document = self._lines
-            return []
-        self._lines = rest
-        return self._pieces([bytes(line) for line in whole if line.strip()])
+            return self._read_events(event.data for event in self._events.feed(data))
+        return self._read_lines(self._lines.feed(data))
 
-    def finish(self) -> list[Piece]:
+    def finish(self) -> list[Piece | Fault]:
         """Return what a stream without its last line end still held.
 
-        Raises InputError also where nothing in the stream was of a known format.
+        Raises InputError also where the stream is empty, or nothing in it was of a known format.
         """
-        if self._document is not None:
-            return _document_pieces(bytes(self._document))
+        if self._head is not None and not self._head.removeprefix(BYTE_ORDER_MARK).strip():
+            raise InputError(EMPTY)
         if self._lines is None:
-            pieces = self._pieces([event.data for event in self._events.finish()])
+            read = self._read_events(event.data for event in self._events.finish())
         else:
-            rest, self._lines = bytes(self._lines), bytearray()
-            if self._number == 0:
-                return _document_pieces(rest)
-            pieces = self._pieces([rest] if rest.strip() else [])
-        if self._decode is None:
+            read = self._read_lines([self._lines.finish()])
+        if self._document is not None:
+            document, self._document = b"\n".join(self._document), None
+            if is_json(document):
+                read = self._read_events([document])
+        if not self._known:
             raise InputError(UNKNOWN)
-        return pieces
+        return read
 
-    def _pieces(self, events: list[bytes]) -> list[Piece]:
-        pieces: list[Piece] = []
+    def _begin(self, head: bytes) -> bytes:
+        """Tell events from lines by the first character of a stream; return what is to be read now."""
+        start = head[:BLANK].removeprefix(BYTE_ORDER_MARK).lstrip()
+        if head in MAYBE_A_MARK or (not start and len(head) < BLANK):
+            self._head = head
+            return b""
+        self._head = None
+        if start.startswith((b"{", b"[")):
+            self._lines = Lines()
+        return head
+
+    def _read_lines(self, lines: list[bytes]) -> list[Piece | Fault]:
+        read: list[Piece | Fault] = []
+        for line in lines:
+            if self._document is not None:
+                self._document.append(line)
+                self._size += len(line) + 1
+                if self._size > LINE_CAP:
+                    raise InputError(ENDLESS)
+            elif self._number == 0 and line.strip() and not is_json(line):
+                self._document = [line]
+            else:
+                read += self._read_events([line])
+        return read
+
+    def _read_events(self, events: Iterable[bytes]) -> list[Piece | Fault]:
+        read: list[Piece | Fault] = []
         for data in events:
-            self._number += 1
-            if data == openai.DONE or not data.strip():
+            if not data.strip() or data.startswith(PASSED_OVER):
                 continue
+            self._number += 1
             try:
-                pieces += self._read(data)
-            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-                raise InputError(f"event {self._number} cannot be read: {error}") from None
+                read += self._read(data)
+            except msgspec.DecodeError as error:
+                self._known = True  # well enough to have said what is wrong
+                read.append(Fault(f"event {self._number} cannot be read: {error}"))
+        return read
+
+    def _read(self, data: bytes) -> list[Piece] | list[Fault]:
+        if self._decode is not None and b'"error"' not in data:
+            pieces = self._decode(data)
+            if pieces or self._lines is None:
+                return pieces
+        value = anything(data)
+        items = value if isinstance(value, list) else [value]
+        for item in items:
+            complaint = _complaint(item)
+            if complaint is not None:
+                self._known = True
+                return [Fault(f"the provider reports an error: {complaint}", final=True)]
+        self._decode = self._decode or _format(value)
+        self._known = self._known or self._decode is not None
+        pieces = self._decode(data) if self._decode is not None else []
+        return pieces if pieces or self._lines is None else self._whole(items)
+
+    def _whole(self, items: list[Any]) -> list[Piece]:
+        """The pieces of a reply that was not streamed, or was streamed as one list."""
+        pieces: list[Piece] = []
+        places: dict[str, int] = {}
+        for item in items:
+            found = documents.find(item)
+            self._known = self._known or found is not None
+            for text, channel, place in found or ():
+                reply = places.setdefault(place, self._replies + len(places))
+                pieces += [Piece(text, channel, reply)] if text else []
+        self._replies += len(places)
         return pieces
 
-    def _read(self, data: bytes) -> list[Piece]:
-        if self._decode is None or b'"error"' in data:
-            probe = _probes.decode(data)
-            _refuse_error(probe.error)
-            self._decode = self._decode or _format(probe)
-        return self._decode(data) if self._decode else []
 
-
-def _format(probe: _Probe) -> Decode | None:
+def _format(value: Any) -> Decode | None:
     """Whose object this is; None where it does not tell."""
-    if probe.choices is not msgspec.UNSET:
+    if not isinstance(value, dict):
+        return None
+    if "choices" in value:
         return openai.chunk_pieces
-    if probe.candidates is not msgspec.UNSET:
+    if "candidates" in value or "promptFeedback" in value:
         return gemini.chunk_pieces
-    if isinstance(probe.type, str):
-        return openai.response_pieces if probe.type.startswith("response.") else anthropic.event_pieces
-    return ollama.line_pieces if probe.done is not msgspec.UNSET else None
+    kind = value.get("type")
+    if isinstance(kind, str) and kind.startswith("response."):
+        return openai.response_pieces
+    if isinstance(kind, str) and kind.startswith(("message_", "content_block_")):
+        return anthropic.event_pieces
+    return ollama.line_pieces if "done" in value else None
 
 
-def _refuse_error(error: Any) -> None:
-    """Raise InputError if a provider's object carries an error."""
-    if error is msgspec.UNSET or error is None:
-        return
-    message = error.get("message", error) if isinstance(error, dict) else error
-    raise InputError(f"the provider reports an error: {str(message)[:SHOWN]}")
-
-
-def _document_pieces(data: bytes) -> list[Piece]:
-    """The pieces of a reply that came whole, not streamed; raises the error that came instead."""
-    try:
-        document = msgspec.json.decode(data)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        raise InputError(UNKNOWN) from None
-    if isinstance(document, dict):
-        _refuse_error(document.get("error"))
-    pieces = [Piece(found.text, found.channel) for found in documents.find(document)]
-    if not pieces:
-        raise InputError(UNKNOWN)
-    return pieces
-
-
-def _bounded(waiting: bytearray) -> None:
-    if len(waiting) > LINE_CAP:
-        raise InputError(f"a line of the stream has no end after {LINE_CAP:,} bytes: is this a stream?")
+def _complaint(value: Any) -> str | None:
+    """The message of a provider's error object, in one line; None where it is none."""
+    if not isinstance(value, dict):
+        return None
+    error = value.get("error")
+    if not error and "error" in (value.get("object"), value.get("type")):
+        error = value
+    if not error and value.get("type") == "response.failed":
+        response = value.get("response")
+        error = (response.get("error") if isinstance(response, dict) else None) or "the response failed"
+    if not error:
+        return None
+    if isinstance(error, dict):
+        error = next((error[key] for key in ("message", "type", "code") if error.get(key)), error)
+    return " ".join(str(error).split())[:SHOWN]
