@@ -94,13 +94,13 @@ def test_explain_says_how_near_each_rule_came_for_every_reply(call: Call, logs: 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_the_corpus_is_scanned_in_order(jobs: str) -> None:
-    done = run("scan", REAL, *sorted((CORPUS / "sse").glob("*.sse.gz")), REAL, "--json", "--jobs", jobs)
+    captures = sorted((CORPUS / "sse").glob("*.sse.gz"))
+    done = run("scan", REAL, *captures, "--json", "--jobs", jobs)
     assert (done.returncode, done.stderr) == (0, "")
     found = objects(done.stdout)
-    first, captures, second = found[:88], found[88:176], found[176:]
-    assert first == second
-    assert [one["source"] for one in captures] == sorted(one["source"] for one in captures)
-    assert sorted(one["at_char"] or 0 for one in first) == sorted(one["at_char"] or 0 for one in captures)
+    assert [one["source"] for one in found] == [str(REAL)] * 88 + [str(path) for path in captures]
+    recorded, streamed = (sorted(one["at_char"] or 0 for one in some) for some in (found[:88], found[88:]))
+    assert recorded == streamed
 
 
 # What it is told.

@@ -1,7 +1,6 @@
 import gzip
 import io
 import random
-import resource
 import subprocess
 import sys
 import zlib
@@ -148,21 +147,22 @@ def test_a_reason_has_no_path(error: Exception, said: str) -> None:
 
 
 BOMB = """
-import resource, sys
+import re, sys
 from pathlib import Path
 from loopwatch.offline.packed import open_packed
 total = 0
 with open_packed(Path(sys.argv[1])) as stream:
     while data := stream.read1(1 << 16):
         total += len(data)
-print(total, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+print(total, re.search(r"VmHWM:\\s+(\\d+) kB", Path("/proc/self/status").read_text())[1])
 """
 
 
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="asks /proc for the peak")
 @pytest.mark.parametrize("suffix", [".gz", ".zst"])
 def test_a_bomb_is_unpacked_in_flat_memory(tmp_path: Path, suffix: str) -> None:
     packed = io.BytesIO()
-    size = 1 << 30
+    size = 1 << 29
     with (
         gzip.open(packed, "wb")
         if suffix == ".gz"
@@ -175,5 +175,4 @@ def test_a_bomb_is_unpacked_in_flat_memory(tmp_path: Path, suffix: str) -> None:
     done = subprocess.run([sys.executable, "-c", BOMB, path], capture_output=True, text=True, check=True)
     total, peak = map(int, done.stdout.split())
     assert total == size
-    kibibytes = peak if sys.platform == "linux" else peak >> 10
-    assert kibibytes < 200_000, resource.getpagesize()
+    assert peak < 200_000

@@ -364,10 +364,10 @@ def cut_off(pack: Pack, content: bytes) -> bytes:
 @pytest.mark.parametrize("pack", [".gz", ".zst"])
 def test_of_records_that_break_off_the_good_ones_are_judged(tmp_path: Path, pack: str) -> None:
     chance = random.Random(3)
-    content = b"".join(lines({"text": str(chance.random())}) for _ in range(50_000))
+    content = b"".join(lines({"text": str(chance.random())}) for _ in range(20_000))
     path = write(tmp_path / f"a.jsonl{pack}", cut_off(PACKS[pack], content))
     found = results(path)
-    assert len(verdicts(found)) > 10_000
+    assert len(verdicts(found)) > 5_000
     assert len(problems(found)) == 1
     assert problems(found)[0].startswith(f"{path}: Compressed file ended before ")
 

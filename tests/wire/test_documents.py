@@ -356,7 +356,7 @@ RECORDS = st.recursive(
 )
 
 
-@settings(deadline=None, max_examples=1_500)
+@settings(deadline=None, max_examples=500)
 @given(record=RECORDS)
 def test_no_record_makes_it_stumble(record: Any) -> None:
     found = find(record)

@@ -191,14 +191,15 @@ def test_a_stream_may_say_nothing() -> None:
 # A reply that came whole.
 
 
+def completion(text: str) -> dict[str, Any]:
+    return {
+        "object": "chat.completion",
+        "choices": [{"index": 0, "message": {"role": "assistant", "content": text}}],
+    }
+
+
 WHOLE: dict[str, tuple[Any, list[Piece]]] = {
-    "chat completion": (
-        {
-            "object": "chat.completion",
-            "choices": [{"index": 0, "message": {"role": "assistant", "content": "a"}}],
-        },
-        [Piece("a")],
-    ),
+    "chat completion": (completion("a"), [Piece("a")]),
     "several choices": (
         {"choices": [{"message": {"content": "a", "reasoning": "hm"}}, {"message": {"content": "b"}}]},
         [Piece("hm", "reasoning"), Piece("a"), Piece("b", reply=1)],
@@ -229,8 +230,7 @@ def test_a_reply_that_was_not_streamed_is_read(name: str, end: bytes, indent: in
 
 
 def test_several_replies_that_were_not_streamed_are_told_apart() -> None:
-    first, second = ({"choices": [{"message": {"content": text}}]} for text in "ab")
-    assert read(lines(first, second)) == [Piece("a"), Piece("b", reply=1)]
+    assert read(lines(completion("a"), completion("b"))) == [Piece("a"), Piece("b", reply=1)]
 
 
 # What goes wrong.
@@ -362,9 +362,13 @@ def test_a_line_without_end_is_refused_and_what_came_before_is_not_lost(start: b
         assert message.startswith("a line of the stream has no end after 8,388,608 bytes")
 
 
-def test_a_document_without_end_is_refused() -> None:
-    stream = b"{\n" + b"      \n" * (LINE_CAP // 7)
-    assert refusal(stream + b" " * 100 + b"\n").startswith("the document has no end after 8,388,608 bytes")
+def test_a_document_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("loopwatch.wire.reader.LINE_CAP", 1_000)
+    document = json.dumps(completion("a"), indent=1).encode()
+    assert read(document) == [Piece("a")]
+    for stream in (b"{\n" + b" \n" * 1_000, document + b"\n" * 1_000):
+        assert refusal(stream) == refusal(*bytewise(stream))
+        assert refusal(stream).startswith("the document has no end after 8,388,608 bytes: is this a stream?")
 
 
 def test_a_document_of_many_lines_is_read() -> None:

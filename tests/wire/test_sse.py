@@ -255,12 +255,12 @@ def test_events_before_an_endless_event_are_not_lost() -> None:
             refused()
 
 
-def test_an_event_of_nothing_but_empty_lines_has_an_end_too() -> None:
+def test_an_event_of_nothing_but_empty_lines_has_an_end_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("loopwatch.wire.sse.LINE_CAP", 1_000)
     decoder = SSEDecoder()
-    for _ in range(8):
-        assert decoder.feed(b"data:\n" * 1_000_000) == []
+    assert decoder.feed(b"data:\n" * 1_000) == []
     with pytest.raises(InputError, match="an event of the stream"):
-        decoder.feed(b"data:\n" * 1_000_000)
+        decoder.feed(b"data:\n")
 
 
 def test_an_event_that_becomes_endless_with_its_last_line_is_refused_at_the_end() -> None:

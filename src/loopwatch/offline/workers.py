@@ -20,6 +20,7 @@ from loopwatch.errors import LoopwatchError
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
+    from multiprocessing.process import BaseProcess
 
     Pipe = Connection[Any, Any]
 
@@ -152,10 +153,10 @@ class _Worker:
         return part
 
     def end(self) -> None:
-        """An idle process ends with its pipe, a busy one has to be told."""
+        """An idle process ends with its pipe, a busy one has to be ended; it has nothing to put in order."""
         self.connection.close()
         if self.owes:
-            self._process.terminate()
+            self._process.kill()
         self._process.join(GRACE)
 
     def _obituary(self) -> str:
@@ -191,10 +192,8 @@ def _serve(connection: "Pipe", work: Callable[[Any], Iterable[Any]]) -> None:
 
 def _end_with_parent() -> None:
     """Whatever we are at: if the one who wants it is killed, it can tell us nothing."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
+    parent = cast("BaseProcess", multiprocessing.parent_process())
+    os._exit(len(wait([parent.sentinel])))
 
 
 def _parts(work: Callable[[Any], Iterable[Any]], task: Any) -> Iterator[Part]:
