@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from tests.cli.program import Call, one_line, run
+from tests.processes import ended
 
 SCAN = [sys.executable, "-m", "loopwatch", "scan"]
 CORPUS = Path(__file__).parents[2] / "corpus"
@@ -340,15 +341,6 @@ def workers_of(program: subprocess.Popen[Any]) -> list[int]:
             return found
         time.sleep(0.01)
     raise AssertionError("it ended without them")
-
-
-def ended(pid: int) -> bool:
-    """Whether a process ends, soon."""
-    for _ in range(500):
-        if not Path(f"/proc/{pid}").exists():
-            return True
-        time.sleep(0.01)
-    return False
 
 
 needs_proc = pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="looks for processes in /proc")

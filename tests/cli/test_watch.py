@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -195,6 +195,15 @@ class Live:
         pipe = subprocess.PIPE
         self.program: subprocess.Popen[bytes] = subprocess.Popen(WATCH, stdin=pipe, stdout=pipe, stderr=pipe)
 
+    def kill(self) -> None:
+        """Leave nothing behind, whatever became of the test."""
+        self.program.kill()
+        self.program.wait()
+        for stream in (self.program.stdin, self.program.stdout, self.program.stderr):
+            if stream is not None:
+                with suppress(BrokenPipeError):
+                    stream.close()
+
     def send(self, data: bytes) -> None:
         assert self.program.stdin is not None
         self.program.stdin.write(data)
@@ -222,14 +231,17 @@ class Live:
             self.program.stdin.close()
         assert self.program.stderr is not None
         err = self.program.stderr.read().decode()
-        for pipe in (self.program.stdout, self.program.stderr):
-            if pipe is not None:
-                pipe.close()
         return self.program.wait(60), err
 
 
-def test_text_is_printed_as_it_comes() -> None:
-    live = Live()
+@pytest.fixture
+def live() -> Iterator[Live]:
+    running = Live()
+    yield running
+    running.kill()
+
+
+def test_text_is_printed_as_it_comes(live: Live) -> None:
     for word in ("Nothing ", "is said ", "twice"):
         live.send(chunk({"content": word}))
         assert live.read(len(word)) == word.encode()
@@ -239,8 +251,7 @@ def test_text_is_printed_as_it_comes() -> None:
     assert live.end() == (0, "")
 
 
-def test_whoever_fetches_the_stream_is_cut_off_soon_after_the_loop() -> None:
-    live = Live()
+def test_whoever_fetches_the_stream_is_cut_off_soon_after_the_loop(live: Live) -> None:
     assert (
         live.send_until_cut_off(chunk({"content": ROUND})) < 1_500
     )  # a loop of 800 characters is 48 of them
@@ -277,8 +288,7 @@ def test_the_writer_in_a_pipeline_gets_the_signal() -> None:
 
 
 @pytest.mark.parametrize("send", [b"", chunk({"content": "Nothing "})], ids=["before", "midway"])
-def test_ctrl_c_ends_it_with_130_and_no_traceback(send: bytes) -> None:
-    live = Live()
+def test_ctrl_c_ends_it_with_130_and_no_traceback(live: Live, send: bytes) -> None:
     live.send(chunk({"content": "x"}) + send)
     live.read(1)
     live.program.send_signal(signal.SIGINT)
@@ -287,8 +297,7 @@ def test_ctrl_c_ends_it_with_130_and_no_traceback(send: bytes) -> None:
     assert (code, err.strip()) == (130, "")
 
 
-def test_a_reader_that_has_gone_ends_it_without_a_message() -> None:
-    live = Live()
+def test_a_reader_that_has_gone_ends_it_without_a_message(live: Live) -> None:
     live.send(chunk({"content": "x"}))
     live.read(1)
     assert live.program.stdout is not None

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from loopwatch.errors import LoopwatchError
-from loopwatch.offline.workers import AHEAD, PART, PARTS, in_order
+from loopwatch.offline.workers import AHEAD, PART, PARTS, _Worker, in_order
+from tests.processes import ended
 
 HERE = "here"
 
@@ -42,17 +43,6 @@ def stubborn(task: Any) -> Iterator[int]:
     Path(task).write_text(str(os.getpid()), encoding="ascii")
     time.sleep(600)
     yield 1
-
-
-def ended(pid: int) -> bool:
-    """Whether a process has ended, soon."""
-    for _ in range(500):
-        try:
-            os.kill(pid, 0)
-        except ProcessLookupError:
-            return True
-        time.sleep(0.01)
-    return False
 
 
 def pid_in(path: Path) -> int:
@@ -134,21 +124,45 @@ def test_a_process_that_is_killed_is_one_clear_error() -> None:
 
 
 def test_a_process_that_is_killed_before_it_is_told_is_the_same_error(tmp_path: Path) -> None:
-    first = tmp_path / "first"
-
-    def tasks() -> Iterator[Path]:
-        yield first
-        os.kill(pid_in(first), signal.SIGKILL)
-        assert ended_or_zombie(pid_in(first))
-        yield first
-
+    worker = _Worker(stubborn)
+    worker.tell(0, tmp_path / "a")
+    os.kill(pid_in(tmp_path / "a"), signal.SIGKILL)
     with pytest.raises(LoopwatchError, match=r"^a scanning process was killed by signal 9: "):
-        list(in_order(stubborn, tasks(), 1, elsewhere=everywhere))
+        tell_on_and_on(worker)
+    worker.end()
 
 
-def ended_or_zombie(pid: int) -> bool:
-    """Whether a child of ours has ended; it stays there until we ask for it."""
-    return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT) is not None
+def tell_on_and_on(worker: _Worker) -> None:
+    """Tell until it can be told no more; a process that was killed takes a moment to die."""
+    for number in range(1, 500):
+        worker.tell(number, "one more")
+        time.sleep(0.01)
+
+
+def test_a_process_that_is_killed_in_the_middle_of_its_work_is_the_same_error(tmp_path: Path) -> None:
+    worker = _Worker(stubborn)
+    worker.tell(0, tmp_path / "a")
+    os.kill(pid_in(tmp_path / "a"), signal.SIGKILL)
+    with pytest.raises(LoopwatchError, match=r"^a scanning process was killed by signal 9: "):
+        worker.answer()
+    worker.end()
+
+
+def talkative(task: Any) -> Iterator[int]:
+    """More results than may wait, from one; nothing for a long time from the other."""
+    Path(task).write_text(str(os.getpid()), encoding="ascii")
+    if Path(task).name == "a":
+        time.sleep(600)
+    yield from range(PART * (PARTS + 2))
+
+
+def test_a_death_is_noticed_before_its_turn(tmp_path: Path) -> None:
+    files = [tmp_path / "a", tmp_path / "b"]
+    killer = threading.Timer(1.0, lambda: os.kill(pid_in(files[1]), signal.SIGKILL))
+    killer.start()
+    with pytest.raises(LoopwatchError, match=r"^a scanning process was killed by signal 9: "):
+        read_all(in_order(talkative, files, 2, elsewhere=everywhere))
+    killer.join()
 
 
 def test_results_that_cannot_be_sent_are_an_error_and_no_hang(capfd: pytest.CaptureFixture[str]) -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from loopwatch.errors import InputError
 from loopwatch.wire.lines import LINE_CAP
 from loopwatch.wire.pieces import Piece
-from loopwatch.wire.reader import BLANK, EMPTY, SHOWN, UNKNOWN, Fault, StreamReader
+from loopwatch.wire.reader import BLANK, CROWDED, EMPTY, SHOWN, SIDE_BY_SIDE, UNKNOWN, Fault, StreamReader
 from tests.wire.streams import STREAMS, anthropic, block, chunk, event, lines
 
 CORPUS = Path(__file__).parents[2] / "corpus"
@@ -305,6 +305,14 @@ def test_an_error_that_is_none_is_none(error: Any) -> None:
 def test_the_word_error_in_a_reply_is_no_error() -> None:
     said = '{"error": "said the model"}'
     assert read(chunk({"content": said}) + chunk({"content": '"error"'})) == [Piece(said), Piece('"error"')]
+
+
+def test_of_a_crowd_of_replies_only_the_first_are_read_and_that_is_said_once() -> None:
+    stream = b"".join(event({"choices": [{"index": n % 200, "delta": {"content": "a"}}]}) for n in range(400))
+    out = read(stream)
+    assert [one.reply for one in out if isinstance(one, Piece)] == [*range(SIDE_BY_SIDE)] * 2
+    assert [one for one in out if isinstance(one, Fault)] == [Fault(CROWDED)]
+    assert read(*cut(stream, range(0, len(stream), 999))) == out
 
 
 # What is given up.

@@ -13,6 +13,7 @@ from typing import NoReturn
 import click
 from click.exceptions import NoArgsIsHelpError
 
+from loopwatch.cli.interrupts import interrupts_arrive
 from loopwatch.errors import ConfigError, InputError, LoopTripped, LoopwatchError, SettingsError
 
 FAILED = 1
@@ -77,8 +78,9 @@ def main(args: list[str] | None = None) -> NoReturn:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a reply may hold what a terminal cannot show
     try:
-        code = cli.main(args, prog_name="loopwatch", standalone_mode=False)
-        click.echo(nl=False)  # what is still buffered, while a failure can be told
+        with interrupts_arrive():
+            code = cli.main(args, prog_name="loopwatch", standalone_mode=False)
+            click.echo(nl=False)  # what is still buffered, while a failure can be told
     except NoArgsIsHelpError as error:
         error.show()
         code = INVALID

@@ -10,7 +10,7 @@ import signal
 import threading
 import traceback
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Container, Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from multiprocessing import resource_tracker
 from multiprocessing.connection import wait
@@ -106,17 +106,20 @@ class _Crew(Generic[T, R]):
 
     def _listen(self, number: int) -> None:
         """Take a part of whoever has one, and of the task that is to be read in any case."""
-        heard = {
-            worker.connection: worker
+        heard = [
+            worker
             for worker in self._workers
             if worker.owes and (worker.owes[0] == number or len(self._parts[worker.owes[0]]) < PARTS)
-        }
-        for connection in wait(list(heard)):
-            worker = heard[cast("Pipe", connection)]
-            part = worker.answer()
-            self._parts[worker.owes[0]].append(part)
-            if part.last:
-                worker.owes.popleft()
+        ]
+        ready = wait([worker.connection for worker in heard] + [worker.sentinel for worker in self._workers])
+        for worker in self._workers:
+            worker.refuse_death(ready)
+        for worker in heard:
+            if worker.connection in ready:
+                part = worker.answer()
+                self._parts[worker.owes[0]].append(part)
+                if part.last:
+                    worker.owes.popleft()
 
     def end(self) -> None:
         """End all of them, also in the middle of their work."""
@@ -143,6 +146,16 @@ class _Worker:
             self.connection.send(task)
         except OSError:
             raise LoopwatchError(self._obituary()) from None
+
+    @property
+    def sentinel(self) -> int:
+        """What is ready when the process has ended."""
+        return self._process.sentinel
+
+    def refuse_death(self, ready: Container[object]) -> None:
+        """Raise LoopwatchError if it is dead, whether or not it is its turn."""
+        if self.sentinel in ready:
+            raise LoopwatchError(self._obituary())
 
     def answer(self) -> Part:
         """The next results of the first task of those that it owes."""

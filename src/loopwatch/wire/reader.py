@@ -5,7 +5,7 @@ first ones tell. A stream speaks one format from beginning to end. A reply that 
 nobody asked for a stream, is read as well.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 import msgspec
@@ -24,6 +24,11 @@ EMPTY = "the stream is empty"
 ENDLESS = f"the document has no end after {LINE_CAP:,} bytes: is this a stream?"
 BLANK = 64 * 1_024
 """White space at the beginning after which a stream is taken for events."""
+
+SIDE_BY_SIDE = 128
+"""Replies of one stream that are read, as many as OpenAI gives: each needs a detector of its own."""
+
+CROWDED = f"more than {SIDE_BY_SIDE} replies side by side: the others are not read"
 
 PASSED_OVER = (openai.DONE, b":")
 """How the data of an event may begin that carries nothing: the end, and a comment that a relay re-sent."""
@@ -47,8 +52,8 @@ class StreamReader:
     """
 
     __slots__ = (
-        *("_decode", "_document", "_events", "_head", "_known", "_lines"),
-        *("_number", "_replies", "_size"),
+        *("_crowded", "_decode", "_document", "_events", "_head", "_known", "_lines"),
+        *("_number", "_replies", "_seen", "_size"),
     )
 
     def __init__(self) -> None:
@@ -62,6 +67,8 @@ class StreamReader:
         self._known = False
         self._number = 0
         self._replies = 0  # that came whole
+        self._seen: set[int] = set()
+        self._crowded = False
 
     def feed(self, data: bytes) -> list[Piece | Fault]:
         """Take the next bytes; return what they complete.
@@ -126,11 +133,23 @@ class StreamReader:
                 continue
             self._number += 1
             try:
-                read += self._read(data)
+                read += self._admitted(self._read(data))
             except msgspec.DecodeError as error:
                 self._known = True  # well enough to have said what is wrong
                 read.append(Fault(f"event {self._number} cannot be read: {error}"))
         return read
+
+    def _admitted(self, read: list[Piece] | list[Fault]) -> Iterator[Piece | Fault]:
+        """What may be read of it: of a crowd of replies only the first ones."""
+        for one in read:
+            if isinstance(one, Fault) or one.reply in self._seen:
+                yield one
+            elif len(self._seen) < SIDE_BY_SIDE:
+                self._seen.add(one.reply)
+                yield one
+            elif not self._crowded:
+                self._crowded = True
+                yield Fault(CROWDED)
 
     def _read(self, data: bytes) -> list[Piece] | list[Fault]:
         if self._decode is not None and b'"error"' not in data:
