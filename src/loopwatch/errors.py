@@ -6,7 +6,16 @@
     ├─ SettingsError      a setting that no detector can run on (also a ValueError)
     ├─ InputError         a file, record or argument that cannot be read (also a ValueError)
     ├─ ConfigError        a configuration that is refused (also a ValueError): .defects, all of them
-    └─ LoopTripped        a guarded stream became a loop: .trip, .text
+    ├─ LoopTripped        a guarded stream became a loop: .trip, .text
+    └─ ModelError         a model was asked and gave no reply: .attempts, .tally of what was discarded
+       ├─ UnreadableReply    an answer that is none: a broken stream, HTML
+       │  └─ ProviderFault      an error that the provider reports in the middle of its answer: .code
+       ├─ CallTimeout        one attempt took longer than a call may
+       ├─ RefusedRequest     a status that no retry changes: .status
+       │  ├─ KeyRefused         401 or 403
+       │  └─ ImagesRefused      the model takes no images, and the request had some
+       ├─ RetriesSpent       every attempt failed, none of them by looping: .status of the last, if any
+       └─ LoopedReply        attempts looped and the retries are spent, or the same loop came again
 
 Messages are one line and say what to change. None carries text of a prompt or a reply;
 ``LoopTripped.text`` is an attribute, never part of the message.
@@ -17,6 +26,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from loopwatch.client.tally import Tally
     from loopwatch.config.defects import Defect
     from loopwatch.detect.trip import Trip
 
@@ -61,3 +71,86 @@ class LoopTripped(LoopwatchError):
     def sound_text(self) -> str:
         """The text before the onset; all of it where the rule knows no onset."""
         return self.text if self.trip.onset is None else self.text[: self.trip.onset]
+
+
+class ModelError(LoopwatchError):
+    """A model was asked and gave no reply.
+
+    ``attempts`` says how often it was asked, ``tally`` what was generated, paid for and thrown away on
+    the way. ``error_type`` is the name under which a turn that ends so is recorded.
+    """
+
+    error_type = "model_rejected"
+
+    def __init__(self, message: str) -> None:
+        """Take the message; whoever counted adds the rest."""
+        super().__init__(message)
+        self.attempts = 0
+        self.tally: Tally | None = None
+
+
+class UnreadableReply(ModelError):
+    """The answer cannot be read as a reply."""
+
+    error_type = "model_parse"
+
+
+class ProviderFault(UnreadableReply):
+    """The provider reports an error in its answer, under HTTP 200.
+
+    ``code`` is the HTTP status that it would have sent earlier, where the error tells it.
+    """
+
+    def __init__(self, message: str, code: int | None = None) -> None:
+        """Take the message and the code."""
+        super().__init__(message)
+        self.code = code
+
+
+class CallTimeout(ModelError):
+    """One attempt took longer than a call may. Not retried: whoever asked decides."""
+
+    error_type = "model_timeout"
+
+
+class RefusedRequest(ModelError):
+    """The provider refused, and would again: ``status`` is the HTTP status."""
+
+    def __init__(self, message: str, status: int) -> None:
+        """Take the message and the status."""
+        super().__init__(message)
+        self.status = status
+
+
+class KeyRefused(RefusedRequest):
+    """The API key is missing or wrong, or may not do this."""
+
+    error_type = "model_auth"
+
+
+class ImagesRefused(RefusedRequest):
+    """The model takes no images: the same request without them may be answered."""
+
+    error_type = "model_vision_unsupported"
+
+
+class RetriesSpent(ModelError):
+    """Every attempt failed as the next might not have; ``status`` is that of the last, if it had one."""
+
+    error_type = "model_retry_exhausted"
+
+    def __init__(self, message: str, status: int | None = None) -> None:
+        """Take the message and the last status."""
+        super().__init__(message)
+        self.status = status
+
+
+class LoopedReply(ModelError):
+    """The model looped and is not asked again; ``trips`` has the verdict of each attempt that looped."""
+
+    error_type = "model_response_loop"
+
+    def __init__(self, message: str, trips: "Sequence[Trip]") -> None:
+        """Take the message and the verdicts."""
+        super().__init__(message)
+        self.trips = tuple(trips)
