@@ -44,13 +44,11 @@ class Clock(Protocol):
 class SystemClock:
     """The machine's clock."""
 
+    monotonic = staticmethod(time.monotonic)  # asked with each chunk of a stream
+
     def now(self) -> datetime:
         """The date and time, in UTC."""
         return datetime.now(UTC)
-
-    def monotonic(self) -> float:
-        """Seconds since some moment; they never go back."""
-        return time.monotonic()
 
     async def sleep(self, seconds: float) -> None:
         """Wait, and let others go on."""

@@ -11,6 +11,7 @@
        ├─ UnreadableReply    an answer that is none: a broken stream, HTML
        │  └─ ProviderFault      an error that the provider reports in the middle of its answer: .code
        ├─ CallTimeout        one attempt took longer than a call may
+       ├─ UnreachableModel   no answer, and none to be had: a certificate, TLS, no HTTP at all
        ├─ RefusedRequest     a status that no retry changes: .status
        │  ├─ KeyRefused         401 or 403
        │  └─ ImagesRefused      the model takes no images, and the request had some
@@ -111,6 +112,10 @@ class CallTimeout(ModelError):
     """One attempt took longer than a call may. Not retried: whoever asked decides."""
 
     error_type = "model_timeout"
+
+
+class UnreachableModel(ModelError):
+    """Nothing answers in a way that asking again could change."""
 
 
 class RefusedRequest(ModelError):

@@ -172,6 +172,13 @@ def test_off_means_nothing_is_watched() -> None:
     assert detector.approaches == []
 
 
+def test_beside_other_rules_the_seeds_backstop_is_still_read_once_a_chunk() -> None:
+    settings = LoopDetection(rules=("words", "cycle", "length"), max_response_chars=100)
+    trip, _ = read("y" * 101, settings, size=64)
+    assert trip is not None
+    assert (trip.rule, trip.chars) == ("length", 101)
+
+
 def test_the_backstop_is_strict() -> None:
     settings = seed(ceiling=100)
     assert read("y" * 100, settings, size=100)[0] is None

@@ -1,7 +1,10 @@
 """The seed's rule against its vectors: words, characters, offenders and runs to the figure."""
 
 import itertools
+import os
 import random
+import subprocess
+import sys
 
 import pytest
 from hypothesis import given
@@ -260,12 +263,18 @@ def test_lone_surrogates_are_read_like_any_other_character() -> None:
     assert trip.words == 3_065
 
 
-def test_the_hash_is_the_same_in_every_process() -> None:
-    rule = WordSaturation(LoopDetection())
-    assert rule._hash("void") == 9391222212823536471  # BLAKE2b, 8 bytes, little end first
+@pytest.mark.parametrize("salt", ["0", "1", "20261130"])
+def test_the_verdict_does_not_depend_on_the_salt_of_the_process(salt: str) -> None:
+    program = (
+        "from loopwatch import LoopDetection, LoopDetector;"
+        " trip = LoopDetector(LoopDetection()).push('void 0;\\n' * 2_000); print(trip.words, trip.chars)"
+    )
+    environment = os.environ | {"PYTHONHASHSEED": salt}
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, check=True)
+    assert done.stdout.split() == [b"3065", b"12261"]
 
 
-def test_more_words_than_the_cache_holds_are_told_apart() -> None:
+def test_many_words_are_told_apart() -> None:
     rule = WordSaturation(LoopDetection(window_words=5_000))
     rule.read(novel(3_000))
     assert rule.tracked == 3_000

@@ -4,8 +4,14 @@ from typing import Any
 import msgspec
 import pytest
 
+from loopwatch.errors import ProviderFault, UnreadableReply
+from loopwatch.wire.assembly import assembly_for, whole_reply
+from loopwatch.wire.draft import EMPTY, UNKNOWN
 from loopwatch.wire.gemini import chunk_pieces
 from loopwatch.wire.pieces import Piece
+from loopwatch.wire.reply import Reply, ToolCall
+from tests.wire import streams
+from tests.wire.replies import assemble, reply_of
 
 
 def chunk(*candidates: dict[str, Any], **fields: Any) -> list[Piece]:
@@ -97,3 +103,69 @@ def test_a_chunk_without_candidates_brings_no_text(data: bytes) -> None:
 def test_what_is_no_chunk_is_a_decode_error(data: bytes) -> None:
     with pytest.raises(msgspec.DecodeError):
         chunk_pieces(data)
+
+
+# Whole replies.
+
+
+def test_the_first_candidate_is_read_to_its_end() -> None:
+    data = (
+        streams.event({"candidates": [{"index": 1, "content": {"parts": [{"text": "b"}]}}]})
+        + streams.event({"candidates": [{"index": 1}, {"index": 0, "content": {"parts": [{"text": "a"}]}}]})
+        + streams.event(
+            {"candidates": [{"finishReason": "MAX_TOKENS"}], "responseId": "r", "modelVersion": "m"}
+        )
+    )
+    assembly, pieces = assemble("gemini", data)
+    assert pieces == [Piece("a")]
+    assert not assembly.done
+    assert assembly.finish() == Reply(text="a", finish_reason="length", generation_id="r", model="m")
+
+
+def test_a_stream_that_just_ends_was_cut_where_no_reason_came() -> None:
+    assert not reply_of("gemini", streams.event(streams.gemini({"text": "a"}))).terminated
+
+
+def test_the_last_usage_holds() -> None:
+    data = (
+        streams.event({**streams.gemini({"text": "a"}), "usageMetadata": {"promptTokenCount": 4}})
+        + streams.event({"usageMetadata": {"promptTokenCount": 4, "candidatesTokenCount": 2}})
+        + streams.event({**streams.gemini({"text": "b"}), "usageMetadata": None})
+    )
+    usage = reply_of("gemini", data).usage
+    assert usage is not None
+    assert (usage.input_tokens, usage.output_tokens) == (4, 2)
+
+
+def test_every_call_is_one_of_its_own() -> None:
+    calls = [{"functionCall": {"name": "f", "args": {"a": number}}} for number in range(2)]
+    reply = reply_of("gemini", streams.event(streams.gemini(*calls, finishReason="STOP")))
+    assert reply.tool_calls == (ToolCall("f", '{"a": 0}'), ToolCall("f", '{"a": 1}'))
+    assert reply.finish_reason == "tool_calls"
+
+
+def test_a_prompt_that_is_not_let_through_has_an_empty_reply() -> None:
+    reply = reply_of("gemini", streams.event({"promptFeedback": {"blockReason": "OTHER"}, "responseId": "r"}))
+    assert reply == Reply(finish_reason="content_filter", generation_id="r")
+
+
+@pytest.mark.parametrize("feedback", [{"safetyRatings": []}, 7])
+def test_other_feedback_is_no_reply(feedback: Any) -> None:
+    with pytest.raises(UnreadableReply, match=EMPTY):
+        reply_of("gemini", streams.event({"promptFeedback": feedback}))
+
+
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_an_error_is_the_providers_fault(*, wrapped: bool) -> None:
+    error = {"error": {"code": 503, "message": "The model is overloaded.", "status": "UNAVAILABLE"}}
+    data = json.dumps([error] if wrapped else error).encode()
+    for read in (assembly_for("gemini").push, lambda data: whole_reply("gemini", data)):
+        with pytest.raises(ProviderFault, match="overloaded") as caught:
+            read(data)
+        assert caught.value.code == 503
+
+
+def test_what_is_no_response_is_of_an_unknown_shape() -> None:
+    with pytest.raises(UnreadableReply) as caught:
+        whole_reply("gemini", b'{"foo":1}')
+    assert str(caught.value) == UNKNOWN.format("Gemini's responses")

@@ -4,8 +4,14 @@ from typing import Any
 import msgspec
 import pytest
 
+from loopwatch.errors import ProviderFault, UnreadableReply
+from loopwatch.wire.assembly import assembly_for, whole_reply
+from loopwatch.wire.draft import UNKNOWN
 from loopwatch.wire.ollama import line_pieces
 from loopwatch.wire.pieces import Piece
+from loopwatch.wire.reply import ToolCall
+from tests.wire import streams
+from tests.wire.replies import assemble
 
 
 def line(**fields: Any) -> list[Piece]:
@@ -68,3 +74,51 @@ def test_null_is_no_text(message: dict[str, Any] | None) -> None:
 def test_what_is_no_line_is_a_decode_error(data: bytes) -> None:
     with pytest.raises(msgspec.DecodeError):
         line_pieces(data)
+
+
+# Whole replies.
+
+
+def test_the_last_line_has_the_reason_and_the_figures() -> None:
+    data = streams.lines(
+        {"model": "m", "response": "a", "done": False},
+        {
+            "model": "m",
+            "response": "",
+            "done": True,
+            "done_reason": "length",
+            "prompt_eval_count": 26,
+            "eval_count": 2,
+        },
+        {"model": "m", "response": "b", "done": False},
+    )
+    assembly, pieces = assemble("ollama", data)
+    assert (assembly.done, assembly.model, pieces) == (True, "m", [Piece("a")])
+    reply = assembly.finish()
+    assert (reply.text, reply.finish_reason, reply.generation_id) == ("a", "length", None)
+    assert reply.usage is not None
+    assert (reply.usage.input_tokens, reply.usage.output_tokens) == (26, 2)
+
+
+def test_a_call_comes_whole() -> None:
+    call = {"id": "c", "function": {"name": "f", "arguments": {"a": 1}}}
+    document = {
+        "model": "m",
+        "message": {"content": "", "tool_calls": [call]},
+        "done": True,
+        "done_reason": "stop",
+    }
+    reply = whole_reply("ollama", json.dumps(document).encode())
+    assert (reply.tool_calls, reply.finish_reason) == ((ToolCall("f", '{"a": 1}', "c"),), "tool_calls")
+
+
+def test_an_error_is_the_providers_fault() -> None:
+    with pytest.raises(ProviderFault, match="the model failed to generate") as caught:
+        assembly_for("ollama").push(b'{"error":"the model failed to generate"}')
+    assert caught.value.code is None
+
+
+def test_what_is_no_line_is_of_an_unknown_shape() -> None:
+    with pytest.raises(UnreadableReply) as caught:
+        whole_reply("ollama", b'{"foo":1}')
+    assert str(caught.value) == UNKNOWN.format("Ollama's")

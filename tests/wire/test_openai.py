@@ -4,16 +4,14 @@ from typing import Any
 import msgspec
 import pytest
 
-from loopwatch.wire.openai import (
-    RESPONSE_DELTAS,
-    Choice,
-    Chunk,
-    Delta,
-    chunk_pieces,
-    decode_chunk,
-    response_pieces,
-)
+from loopwatch.errors import ProviderFault, UnreadableReply
+from loopwatch.wire.assembly import assembly_for, whole_reply
+from loopwatch.wire.draft import EMPTY, UNKNOWN
+from loopwatch.wire.openai import Choice, Chunk, Delta, chunk_pieces, decode_chunk
 from loopwatch.wire.pieces import Piece
+from loopwatch.wire.reply import Reply, ToolCall
+from tests.wire import streams
+from tests.wire.replies import assemble, reply_of
 
 
 def chunk(**fields: Any) -> Chunk:
@@ -64,7 +62,7 @@ def test_empty_choices_are_none() -> None:
 
 @pytest.mark.parametrize("fields", [{"error": {"message": "overloaded"}}, {"choices": None}])
 def test_a_chunk_without_choices_has_none(fields: dict[str, Any]) -> None:
-    assert chunk(**fields) == Chunk()
+    assert chunk(**fields).choices is None
 
 
 def test_a_choice_without_delta_adds_nothing() -> None:
@@ -194,48 +192,134 @@ def test_the_pieces_of_no_chunk_are_a_decode_error(data: bytes) -> None:
         chunk_pieces(data)
 
 
-# The events of the Responses API.
+def test_a_tool_that_takes_any_text_has_it_as_its_input() -> None:
+    call = {"index": 0, "id": "c", "type": "custom", "custom": {"name": "patch", "input": "*** Begin"}}
+    assert pieces({"index": 0, "delta": {"tool_calls": [call]}}) == [Piece("*** Begin", "tools")]
 
 
-def event(kind: str, **fields: Any) -> list[Piece]:
-    return response_pieces(json.dumps({"type": kind, "sequence_number": 7, **fields}).encode())
+# Whole replies.
 
 
-@pytest.mark.parametrize("kind", RESPONSE_DELTAS)
-def test_a_delta_of_a_response_is_a_piece_of_its_channel(kind: str) -> None:
-    got = event(kind, item_id="msg_1", output_index=1, content_index=0, delta="a", obfuscation="xyz")
-    assert got == [Piece("a", RESPONSE_DELTAS[kind])]
+def whole(*choices: dict[str, Any], **fields: Any) -> Reply:
+    """The reply in a document with these choices."""
+    return whole_reply("openai", json.dumps({"choices": choices, **fields}).encode())
 
 
-def test_an_empty_delta_is_no_piece() -> None:
-    assert event("response.output_text.delta", delta="") == []
+def test_of_replies_side_by_side_the_first_one_is_read() -> None:
+    data = (
+        streams.event({"choices": [{"index": 1, "delta": {"content": "b", "tool_calls": [{"id": "x"}]}}]})
+        + streams.event(
+            {"choices": [{"index": 1, "finish_reason": "length"}, {"index": 0, "delta": {"content": "a"}}]}
+        )
+        + streams.event({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})
+    )
+    assembly, got = assemble("openai", data)
+    assert got == [Piece("a")]
+    assert assembly.finish() == Reply(text="a", finish_reason="stop", generation_id=None)
+    both = whole({"index": 1, "message": {"content": "b"}}, {"index": 0, "message": {"content": "a"}})
+    assert both.text == "a"
+
+
+@pytest.mark.parametrize("data", [b'{"foo":1}', b"{}", b'{"object":"list","data":[]}', b'{"choices":null}'])
+def test_a_stream_without_a_single_chunk_is_of_an_unknown_shape(data: bytes) -> None:
+    assembly = assembly_for("openai")
+    assert assembly.push(data) == []
+    with pytest.raises(UnreadableReply) as caught:
+        assembly.finish()
+    assert str(caught.value) == UNKNOWN.format("OpenAI's completions")
+    with pytest.raises(UnreadableReply, match="unknown shape"):
+        whole_reply("openai", data)
 
 
 @pytest.mark.parametrize(
-    ("kind", "fields"),
+    "data",
+    [b'{"id":"gen-1"}', b'{"object":"chat.completion.chunk"}', b'{"usage":{}}', b'{"id":"x","choices":null}'],
+)
+def test_a_chunk_without_choices_is_passed_over(data: bytes) -> None:
+    assembly = assembly_for("openai")
+    assert assembly.push(data) == assembly.push(b'{"foo":1}') == []
+    with pytest.raises(UnreadableReply, match=EMPTY):
+        assembly.finish()
+    assert assembly.push(b'{"choices":[{"delta":{"content":"a"}}]}') == [Piece("a")]
+    assert assembly.finish().text == "a"
+
+
+@pytest.mark.parametrize(
+    ("fields", "code"),
     [
-        ("response.created", {"response": {"id": "resp_1", "output": [], "error": None}}),
-        ("response.output_item.added", {"item": {"type": "message", "content": []}}),
-        ("response.output_text.done", {"text": "all of it again"}),
-        ("response.content_part.done", {"part": {"type": "output_text", "text": "all of it again"}}),
-        ("response.audio.delta", {"delta": "UklGRg=="}),
-        ("response.something.new", {"delta": {"a": 1}}),
-        ("response.completed", {"response": {"output": [{"type": "message"}], "usage": {}}}),
+        (
+            {
+                "error": {"code": 502, "message": "sorry"},
+                "choices": [{"delta": {}, "finish_reason": "error"}],
+            },
+            502,
+        ),
+        (
+            {
+                "choices": [
+                    {
+                        "delta": {"content": ""},
+                        "finish_reason": "error",
+                        "error": {"code": 502, "message": "sorry"},
+                    }
+                ]
+            },
+            502,
+        ),
+        ({"object": "error", "message": "sorry", "code": 400}, 400),
+        ({"error": "sorry"}, None),
     ],
 )
-def test_other_events_of_a_response_carry_no_text(kind: str, fields: dict[str, Any]) -> None:
-    assert event(kind, **fields) == []
+def test_an_error_in_a_chunk_or_in_its_choice_is_raised(fields: dict[str, Any], code: int | None) -> None:
+    data = json.dumps({"id": "gen-1", **fields}).encode()
+    for read in (assembly_for("openai").push, lambda data: whole_reply("openai", data)):
+        with pytest.raises(ProviderFault, match="sorry") as caught:
+            read(data)
+        assert caught.value.code == code
 
 
-@pytest.mark.parametrize("delta", [7, None, {"a": 1}])
-def test_a_delta_that_is_no_text_is_a_decode_error(delta: Any) -> None:
-    with pytest.raises(msgspec.DecodeError, match="str"):
-        event("response.output_text.delta", delta=delta)
+def test_a_function_call_of_old_is_put_together() -> None:
+    data = streams.chunk({"function_call": {"name": "f", "arguments": '{"a"'}}) + streams.chunk(
+        {"function_call": {"arguments": ":1}"}}
+    )
+    assert reply_of("openai", data).tool_calls == (ToolCall("f", '{"a":1}'),)
+    told = whole(
+        {"message": {"function_call": {"name": "f", "arguments": "{}"}}, "finish_reason": "function_call"}
+    )
+    assert (told.tool_calls, told.finish_reason) == ((ToolCall("f", "{}"),), "tool_calls")
 
 
-@pytest.mark.parametrize(
-    "data", [b"", b"[]", b'{"type":7}', b'{"type":"\xff"}', b'{"delta":' + b"[" * 100_000]
-)
-def test_what_is_no_event_of_a_response_is_a_decode_error(data: bytes) -> None:
-    with pytest.raises(msgspec.DecodeError):
-        response_pieces(data)
+def test_input_that_is_any_text_need_be_no_json() -> None:
+    first = {"index": 0, "id": "c", "type": "custom", "custom": {"name": "patch", "input": "*** "}}
+    data = streams.chunk({"tool_calls": [first]}) + streams.chunk(
+        {"tool_calls": [{"index": 0, "custom": {"input": "Begin"}}]}
+    )
+    assert reply_of("openai", data).tool_calls == (ToolCall("patch", "*** Begin", "c", free_form=True),)
+
+
+def test_tool_calls_of_a_document_keep_their_order_and_need_no_index() -> None:
+    calls = [{"id": name, "function": {"name": name, "arguments": "{}"}} for name in "ab"]
+    assert [call.id for call in whole({"message": {"tool_calls": calls}}).tool_calls] == ["a", "b"]
+    same = [{"index": 0, **call} for call in calls]
+    assert [call.id for call in whole({"message": {"tool_calls": same}}).tool_calls] == ["a", "b"]
+
+
+def test_a_document_says_all_at_once() -> None:
+    message = {"role": "assistant", "content": None, "refusal": "no", "reasoning_content": "hm"}
+    got = whole({"message": message, "finish_reason": "stop"}, id="gen-1", provider="P", model="m")
+    assert got == Reply(
+        text="no", reasoning="hm", finish_reason="stop", generation_id="gen-1", provider="P", model="m"
+    )
+    assert got.terminated
+
+
+def test_a_document_without_an_answer_is_none() -> None:
+    with pytest.raises(UnreadableReply, match=EMPTY):
+        whole({"message": {"content": ""}})
+    assert whole({"message": {"content": ""}, "finish_reason": "length"}).finish_reason == "length"
+
+
+@pytest.mark.parametrize("data", [b"", b"<html>", b"\xff"])
+def test_what_is_no_document_cannot_be_read(data: bytes) -> None:
+    with pytest.raises(UnreadableReply, match=r"^the reply cannot be read: "):
+        whole_reply("openai", data)

@@ -11,9 +11,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from loopwatch.errors import InputError
+from loopwatch.wire.faults import SHOWN
 from loopwatch.wire.lines import LINE_CAP
 from loopwatch.wire.pieces import Piece
-from loopwatch.wire.reader import BLANK, CROWDED, EMPTY, SHOWN, SIDE_BY_SIDE, UNKNOWN, Fault, StreamReader
+from loopwatch.wire.reader import BLANK, CROWDED, EMPTY, SIDE_BY_SIDE, UNKNOWN, Fault, StreamReader
 from tests.wire.streams import STREAMS, anthropic, block, chunk, event, lines
 
 CORPUS = Path(__file__).parents[2] / "corpus"
@@ -313,6 +314,10 @@ def test_of_a_crowd_of_replies_only_the_first_are_read_and_that_is_said_once() -
     assert [one.reply for one in out if isinstance(one, Piece)] == [*range(SIDE_BY_SIDE)] * 2
     assert [one for one in out if isinstance(one, Fault)] == [Fault(CROWDED)]
     assert read(*cut(stream, range(0, len(stream), 999))) == out
+
+
+def test_a_piece_shows_its_size_and_not_its_text() -> None:
+    assert repr(Piece("secret", "reasoning", 1)) == "Piece(6 characters of reasoning, reply 1)"
 
 
 # What is given up.

@@ -20,7 +20,8 @@ from loopwatch.detect.words import WordCount, WordSaturation
 BLOCK = 128
 """Characters: a trip comes up to 127 late, and what the rules cost is shared by some thirty tokens."""
 
-NEVER = 1 << 62
+HELD = 512
+"""Characters that may wait, while they cannot bring a trip, where ``words`` is the only rule."""
 
 _BLOCK_RULES: dict[Rule, Callable[[LoopDetection], BlockRule]] = {
     "cycle": lambda settings: Cycles(settings.cycle),
@@ -59,13 +60,17 @@ class LoopDetector:
         self._rules = [(name, make(settings)) for name, make in _BLOCK_RULES.items() if name in rules]
         limit = settings.max_response_chars if "length" in rules else 0
         self._length = Length(limit, per_chunk=self._saturation is not None)
-        self._lazy = self._saturation is None  # pieces may wait until a block is full
+        # Pieces may wait until a block is full, or until the words in them could matter.
+        self._lazy = self._saturation is None or not self._rules
         self._words = WordCount()
         self._counted = 0  # characters of the waiting pieces whose words are in _words already
         self._pieces: list[str] = []
         self._hold = self._pieces.append
         self._next = self._left = 0  # where something must be judged next, and how far away that is
-        self._await_next()
+        if self._saturation is not None and self._lazy:
+            self._read_words(self._saturation)
+        else:
+            self._await_next()
 
     def push(self, text: str) -> Trip | None:
         """Read the next piece of the reply; answer with the trip once it has become a loop, else None."""
@@ -83,6 +88,8 @@ class LoopDetector:
 
     def _read(self, text: str) -> Trip | None:
         """Feed the rules up to each place where one of them must judge."""
+        if self._saturation is not None and self._lazy:
+            return self._read_words(self._saturation, text)
         at = 0
         while at < len(text):
             stop = min(len(text), at + self._left)
@@ -94,6 +101,21 @@ class LoopDetector:
             return self._trip("length")
         return None
 
+    def _read_words(self, saturation: WordSaturation, text: str = "") -> Trip | None:
+        """Read what has waited and ``text``, where there is only the rule ``words`` and the backstop."""
+        held = "".join(self._pieces)
+        self._pieces.clear()
+        seen = self.chars_seen
+        stop = saturation.read(held + text)
+        seen += len(text) if stop is None else stop - len(held)
+        slack = min(HELD, saturation.slack)
+        if self._length.limit:
+            slack = max(1, min(slack, self._length.limit + 1 - seen))
+        self._next, self._left = seen + slack, slack
+        if stop is not None:
+            return self._trip("words", Finding(saturation.saturated_from))
+        return self._trip("length") if text and self._length.passed(seen) else None
+
     def _take(self, piece: str) -> Trip | None:
         self._left -= len(piece)
         if self._saturation is not None:
@@ -101,8 +123,6 @@ class LoopDetector:
             if stop is not None:
                 self._left += len(piece) - stop  # the rest of the piece is not read
                 return self._trip("words", Finding(self._saturation.saturated_from))
-            if not self._rules:
-                return None
         self._hold(piece)
         return None if self._left else self._judge()
 
@@ -126,13 +146,16 @@ class LoopDetector:
     def _await_next(self) -> None:
         """Set the place where something must be judged next."""
         seen = self._next
-        if self._rules or self._lazy:
-            self._next = (seen // BLOCK + 1) * BLOCK
-            if self._length.limit and not self._length.per_chunk:
-                self._next = min(self._next, self._length.limit + 1)
-        else:
-            self._next = seen + NEVER
+        self._next = (seen // BLOCK + 1) * BLOCK
+        if self._length.limit and not self._length.per_chunk:
+            self._next = min(self._next, self._length.limit + 1)
         self._left = self._next - seen
+
+    def _seed(self) -> WordSaturation | None:
+        """The rule ``words``, where it runs, with all that it has been told."""
+        if self._saturation is not None and self._lazy and self._pieces:
+            self._read_words(self._saturation)
+        return self._saturation
 
     @property
     def chars_seen(self) -> int:
@@ -161,30 +184,35 @@ class LoopDetector:
     @property
     def words_seen(self) -> int:
         """Words that have ended so far; a last one without white space after it has not."""
-        if self._saturation is not None:
-            return self._saturation.words_seen
+        seed = self._seed()
+        if seed is not None:
+            return seed.words_seen
         self._count_words()
         return self._words.total
 
     @property
     def offenders(self) -> int:
         """Distinct words now over the threshold of the rule ``words``; 0 where that rule is off."""
-        return self._saturation.offenders if self._saturation else 0
+        seed = self._seed()
+        return seed.offenders if seed else 0
 
     @property
     def saturated_run(self) -> int:
         """Consecutive words up to now with the window saturated; 0 where the rule ``words`` is off."""
-        return self._saturation.saturated_run if self._saturation else 0
+        seed = self._seed()
+        return seed.saturated_run if seed else 0
 
     @property
     def peak_saturated_run(self) -> int:
         """The longest saturated run of the reply; 0 where the rule ``words`` is off."""
-        return self._saturation.peak_saturated_run if self._saturation else 0
+        seed = self._seed()
+        return seed.peak_saturated_run if seed else 0
 
     @property
     def approaches(self) -> list[Approach]:
         """How near each rule has come to a trip, in the order of the rules."""
-        near = [self._saturation.approach] if self._saturation else []
+        seed = self._seed()
+        near = [seed.approach] if seed else []
         near += [rule.approach for _, rule in self._rules]
         if self._length.limit:
             near.append(self._length.approach(self.chars_seen))

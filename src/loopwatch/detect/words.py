@@ -15,7 +15,6 @@ which a word is counted: push, then evict, then judge.
 import re
 from array import array
 from collections.abc import Iterator
-from hashlib import blake2b
 
 from loopwatch.detect.characters import BLANKS, visible_run
 from loopwatch.detect.finding import Approach
@@ -24,10 +23,6 @@ from loopwatch.detect.settings import LoopDetection
 WORD_CAP = 128
 """Characters at which an unfinished word is cut: above any identifier, URL or base64 line that a
 model writes as one run, and what bounds the memory (the seed)."""
-
-CACHED_HASHES = 1_024
-"""Words whose hash is kept at hand: most of a text is a few hundred of them."""
-
 
 odd_separator = re.compile("[\x1c-\x1f]")
 """What ``str.split`` takes for white space though it is none."""
@@ -105,7 +100,6 @@ class WordSaturation:
     """The window of word hashes, its offenders and the saturated run."""
 
     __slots__ = (
-        "_cached",
         "_chars",
         "_counts",
         "_cutter",
@@ -128,11 +122,10 @@ class WordSaturation:
         self._threshold = settings.repeat_threshold
         self._min_offenders = settings.min_offenders
         self._min_run = settings.min_saturated_run
-        self._window = array("Q")
+        self._window = array("q")  # 64 bits of hash a word; never stored, so the salt of a process is no harm
         self._oldest = 0
         self._counts: dict[int, int] = {}
         self._cutter = WordCutter()
-        self._cached: dict[str, int] = {}
         self._chars = 0
         self.words_seen = 0
         self.offenders = 0
@@ -142,19 +135,50 @@ class WordSaturation:
 
     def read(self, text: str) -> int | None:
         """Count the words that end in ``text``; at a trip stop, and return the offset past the last."""
+        counts, window, size, oldest = self._counts, self._window, self._size, self._oldest
+        offenders, run, full = self.offenders, self.saturated_run, len(self._window) == self._size
+        tripped = None
         for word, stop in self._cutter.cut(text):
-            saturated = self._count(self._hash(word))
-            if not saturated:
-                self.saturated_run = 0
+            self.words_seen += 1
+            key = hash(word)
+            count = counts.get(key, 0) + 1
+            counts[key] = count
+            if count == self._threshold + 1:
+                offenders += 1
+            if full:
+                old = window[oldest]
+                window[oldest] = key
+                oldest = oldest + 1 if oldest + 1 < size else 0
+                left = counts[old] - 1
+                if left:
+                    counts[old] = left
+                else:
+                    del counts[old]
+                if left == self._threshold:
+                    offenders -= 1
+            else:
+                window.append(key)
+                full = len(window) == size
+            if offenders < self._min_offenders:
+                run = 0
                 continue
-            self.saturated_run += 1
-            if self.saturated_run == 1:
+            run += 1
+            if run == 1:
                 self.saturated_from = self._chars + stop
-            self.peak_saturated_run = max(self.peak_saturated_run, self.saturated_run)
-            if self.saturated_run >= self._min_run and len(self._window) >= self._size:
-                return stop
-        self._chars += len(text)
-        return None
+            self.peak_saturated_run = max(self.peak_saturated_run, run)
+            if full and run >= self._min_run:
+                tripped = stop
+                break
+        self._oldest, self.offenders, self.saturated_run = oldest, offenders, run
+        if tripped is None:
+            self._chars += len(text)
+        return tripped
+
+    @property
+    def slack(self) -> int:
+        """The least number of characters that may bring a trip: a word has one, and a blank behind it."""
+        words = max(1, self._min_run - self.saturated_run, self._size - len(self._window))
+        return 2 * words - 1
 
     @property
     def approach(self) -> Approach:
@@ -165,7 +189,7 @@ class WordSaturation:
 
     def occurrences(self, word: str) -> int:
         """How often ``word`` stands in the window."""
-        return self._counts.get(self._hash(word), 0)
+        return self._counts.get(hash(word), 0)
 
     @property
     def window_length(self) -> int:
@@ -176,42 +200,3 @@ class WordSaturation:
     def tracked(self) -> int:
         """How many distinct words the window holds; never more than its length."""
         return len(self._counts)
-
-    def _hash(self, word: str) -> int:
-        """64 bits, the same in every process (``hash(str)`` is salted); lone surrogates have one too."""
-        known = self._cached.get(word)
-        if known is None:
-            digest = blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-            known = int.from_bytes(digest, "little")
-            if len(self._cached) >= CACHED_HASHES:
-                self._cached.clear()
-            self._cached[word] = known
-        return known
-
-    def _count(self, key: int) -> bool:
-        """Put a word into the window; say whether the window is saturated then."""
-        counts = self._counts
-        self.words_seen += 1
-        count = counts.get(key, 0) + 1
-        counts[key] = count
-        if count == self._threshold + 1:
-            self.offenders += 1
-        self._slide(key)
-        return self.offenders >= self._min_offenders
-
-    def _slide(self, key: int) -> None:
-        """Put ``key`` into the window; a full one gives up its oldest word."""
-        window = self._window
-        if len(window) < self._size:
-            window.append(key)
-            return
-        old = window[self._oldest]
-        window[self._oldest] = key
-        self._oldest = (self._oldest + 1) % self._size
-        left = self._counts[old] - 1
-        if left:
-            self._counts[old] = left
-        else:
-            del self._counts[old]
-        if left == self._threshold:
-            self.offenders -= 1

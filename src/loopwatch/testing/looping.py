@@ -7,7 +7,6 @@ beginning, then one sentence until ``max_tokens``. At any other it answers and e
 
 import asyncio
 import itertools
-import re
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -16,6 +15,8 @@ from typing import Any, Literal
 
 import msgspec
 from aiohttp import web
+
+from loopwatch.testing.chunks import DONE, choice, head, json_event, tokens, usage
 
 NAME = "looping-generator"
 MAX_TOKENS = 4_096
@@ -35,9 +36,6 @@ SOUND = """Release notes
 - Fixed: a file changed by another program was overwritten without a question.
 
 Settings of the last version are taken over. Thanks to all who reported a problem."""
-
-_TOKEN = re.compile(r"\s?\w+|\W")
-"""What stands in for a tokenizer: a word with the space before it, or a mark."""
 
 
 class _StreamOptions(msgspec.Struct):
@@ -89,22 +87,22 @@ class LoopingServer:
         return response
 
     async def _stream(self, response: web.StreamResponse, asked: _Request, reply: Generated) -> None:
-        head = {"id": f"chatcmpl-{len(self.replies)}", "object": "chat.completion.chunk", "created": 0}
+        start = head(f"chatcmpl-{len(self.replies)}", NAME)
 
         async def send(**fields: Any) -> None:
-            await response.write(_event(msgspec.json.encode(head | {"model": NAME} | fields)))
+            await response.write(json_event(start | fields))
 
-        await send(choices=[_choice({"role": "assistant", "content": None})])
-        tokens = _loop() if asked.temperature == 0 else _tokens(SOUND)
-        for token in itertools.islice(tokens, asked.max_tokens):
+        await send(choices=[choice({"role": "assistant", "content": None})])
+        generated = _loop() if asked.temperature == 0 else tokens(SOUND)
+        for token in itertools.islice(generated, asked.max_tokens):
             await asyncio.sleep(self.delay)
-            await send(choices=[_choice({"content": token})])
+            await send(choices=[choice({"content": token})])
             reply.tokens += 1
-        finish_reason: Literal["stop", "length"] = "stop" if next(tokens, None) is None else "length"
-        await send(choices=[_choice({}, finish_reason)])
+        finish_reason: Literal["stop", "length"] = "stop" if next(generated, None) is None else "length"
+        await send(choices=[choice({}, finish_reason)])
         if asked.stream_options is not None and asked.stream_options.include_usage:
-            await send(choices=[], usage=_usage(asked, reply))
-        await response.write(_event(b"[DONE]"))
+            await send(choices=[], usage=usage(_prompt_tokens(asked), reply.tokens))
+        await response.write(DONE)
         reply.ended = finish_reason
 
 
@@ -116,28 +114,11 @@ def _read(body: bytes) -> _Request:
 
 
 def _loop() -> Iterator[str]:
-    return itertools.chain(_tokens(BEGINNING), itertools.cycle(_tokens(LOOP)))
+    return itertools.chain(tokens(BEGINNING), itertools.cycle(tokens(LOOP)))
 
 
-def _tokens(text: str) -> Iterator[str]:
-    return iter(_TOKEN.findall(text))
-
-
-def _event(data: bytes) -> bytes:
-    return b"data: " + data + b"\n\n"
-
-
-def _choice(delta: dict[str, str | None], finish_reason: str | None = None) -> dict[str, Any]:
-    return {"index": 0, "delta": delta, "finish_reason": finish_reason}
-
-
-def _usage(asked: _Request, reply: Generated) -> dict[str, int]:
-    prompt = sum(1 for message in asked.messages for _ in _tokens(str(message.get("content", ""))))
-    return {
-        "prompt_tokens": prompt,
-        "completion_tokens": reply.tokens,
-        "total_tokens": prompt + reply.tokens,
-    }
+def _prompt_tokens(asked: _Request) -> int:
+    return sum(1 for message in asked.messages for _ in tokens(str(message.get("content", ""))))
 
 
 @asynccontextmanager

@@ -148,7 +148,7 @@ def _response(record: dict[str, Any]) -> Iterator[Texts | None]:
     """OpenAI's Responses: its output items are one reply."""
     items = [item for item in _list(record.get("output")) if isinstance(item, dict) and "type" in item]
     if items:
-        yield (text for item in items for text in _item_texts(item))
+        yield (text for item in items for text in item_texts(item))
 
 
 def _completion(record: dict[str, Any]) -> Iterator[Texts | None]:
@@ -190,9 +190,9 @@ def _part_texts(parts: Any) -> Texts:
             yield _arguments(_inside(part, "functionCall", "args")), "tools"
 
 
-def _item_texts(item: dict[str, Any]) -> Texts:
+def item_texts(item: dict[str, Any]) -> Texts:
     """An output item of the Responses API."""
-    channel: Channel = "reasoning" if item["type"] == "reasoning" else "content"
+    channel: Channel = "reasoning" if item.get("type") == "reasoning" else "content"
     yield _text(item.get("summary")), "reasoning"
     yield _text(item.get("content")), channel
     yield item.get("arguments"), "tools"

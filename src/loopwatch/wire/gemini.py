@@ -1,15 +1,24 @@
-"""Gemini's ``streamGenerateContent`` with ``alt=sse``."""
+"""Gemini's ``generateContent``, and ``streamGenerateContent`` with ``alt=sse``."""
+
+from typing import Any
 
 import msgspec
 
 from loopwatch.wire.decoding import decoded, text_of
+from loopwatch.wire.draft import Draft
 from loopwatch.wire.pieces import Channel, Piece, pieces_of
+from loopwatch.wire.usage import of_gemini
+
+BLOCKED = "content_filter"
+"""Why a reply ends whose prompt was not let through; Gemini gives it no finish reason."""
 
 
 class FunctionCall(msgspec.Struct):
     """A tool call, which Gemini sends whole."""
 
     args: msgspec.Raw = msgspec.Raw()
+    name: str | None = None
+    id: str | None = None
 
 
 class Part(msgspec.Struct, rename="camel"):
@@ -35,17 +44,33 @@ class Content(msgspec.Struct):
     parts: list[Part] | None = None
 
 
-class Candidate(msgspec.Struct):
+class Candidate(msgspec.Struct, rename="camel"):
     """One of the answers that stream side by side."""
 
     index: int | None = None
     content: Content | None = None
+    finish_reason: str | None = None
+
+    @property
+    def parts(self) -> list[Part]:
+        """What it adds."""
+        return (self.content and self.content.parts) or []
+
+    @property
+    def pieces(self) -> list[Piece]:
+        """The pieces that it adds."""
+        return [piece for part in self.parts for piece in pieces_of(part.texts, self.index or 0)]
 
 
-class Chunk(msgspec.Struct):
+class Chunk(msgspec.Struct, rename="camel"):
     """One ``GenerateContentResponse``."""
 
     candidates: list[Candidate] | None = None
+    response_id: str | None = None
+    model_version: str | None = None
+    usage_metadata: Any = None
+    prompt_feedback: Any = None
+    error: Any = None
 
 
 _chunks = msgspec.json.Decoder(Chunk)
@@ -53,9 +78,37 @@ _chunks = msgspec.json.Decoder(Chunk)
 
 def chunk_pieces(data: bytes) -> list[Piece]:
     """The pieces of a chunk. Raises msgspec.DecodeError where it is none."""
-    return [
-        piece
-        for candidate in decoded(_chunks, data).candidates or ()
-        for part in (candidate.content and candidate.content.parts) or ()
-        for piece in pieces_of(part.texts, candidate.index or 0)
-    ]
+    return [piece for candidate in decoded(_chunks, data).candidates or () for piece in candidate.pieces]
+
+
+class GeminiDraft(Draft):
+    """The first candidate of a response. It is never ``done``: its stream just ends."""
+
+    __slots__ = ()
+    source = "Gemini's responses"
+    count = of_gemini
+
+    def _read(self, data: bytes) -> list[Piece]:
+        chunk = decoded(_chunks, data)
+        self._introduce(chunk.response_id, chunk.model_version)
+        self._bill(chunk.usage_metadata)
+        if chunk.error or not chunk.candidates:
+            self._doubt(data, known=chunk.prompt_feedback is not None or chunk.usage_metadata is not None)
+        if isinstance(chunk.prompt_feedback, dict) and chunk.prompt_feedback.get("blockReason"):
+            self._end(BLOCKED)
+        for candidate in chunk.candidates or ():
+            if not candidate.index:
+                return self._choose(candidate)
+        return []
+
+    def _read_whole(self, data: bytes) -> list[Piece]:
+        return self._read(data)
+
+    def _choose(self, candidate: Candidate) -> list[Piece]:
+        self._known = True
+        self._end(candidate.finish_reason)
+        for part in candidate.parts:
+            call = part.function_call
+            if call is not None:
+                self._call(len(self._calls), id=call.id, name=call.name, arguments=text_of(call.args))
+        return candidate.pieces

@@ -54,6 +54,11 @@ class Lines:
                 raise InputError(ENDLESS.format("a line"))
         return lines
 
+    @property
+    def between(self) -> bool:
+        """Whether what comes next begins a line, with nothing to be kept in mind."""
+        return self._started and not (self._pending or self._skip_lf or self._endless)
+
     def finish(self) -> bytes:
         """The last line, where it has no end. Raises InputError as ``feed``."""
         if self._endless:

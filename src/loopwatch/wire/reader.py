@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 import msgspec
 
 from loopwatch.errors import InputError
-from loopwatch.wire import anthropic, documents, gemini, ollama, openai
+from loopwatch.wire import anthropic, documents, gemini, ollama, openai, responses
 from loopwatch.wire.decoding import anything, is_json
+from loopwatch.wire.faults import complaint
 from loopwatch.wire.lines import BYTE_ORDER_MARK, LINE_CAP, MAYBE_A_MARK, Lines
 from loopwatch.wire.pieces import Piece
 from loopwatch.wire.sse import SSEDecoder
@@ -32,9 +33,6 @@ CROWDED = f"more than {SIDE_BY_SIDE} replies side by side: the others are not re
 
 PASSED_OVER = (openai.DONE, b":")
 """How the data of an event may begin that carries nothing: the end, and a comment that a relay re-sent."""
-
-SHOWN = 200
-"""Characters of a provider's error message that are passed on."""
 
 
 class Fault(NamedTuple):
@@ -159,10 +157,10 @@ class StreamReader:
         value = anything(data)
         items = value if isinstance(value, list) else [value]
         for item in items:
-            complaint = _complaint(item)
-            if complaint is not None:
+            said = complaint(item)
+            if said is not None:
                 self._known = True
-                return [Fault(f"the provider reports an error: {complaint}", final=True)]
+                return [Fault(f"the provider reports an error: {said}", final=True)]
         self._decode = self._decode or _format(value)
         self._known = self._known or self._decode is not None
         pieces = self._decode(data) if self._decode is not None else []
@@ -192,24 +190,7 @@ def _format(value: Any) -> Decode | None:
         return gemini.chunk_pieces
     kind = value.get("type")
     if isinstance(kind, str) and kind.startswith("response."):
-        return openai.response_pieces
+        return responses.event_pieces
     if isinstance(kind, str) and kind.startswith(("message_", "content_block_")):
         return anthropic.event_pieces
     return ollama.line_pieces if "done" in value else None
-
-
-def _complaint(value: Any) -> str | None:
-    """The message of a provider's error object, in one line; None where it is none."""
-    if not isinstance(value, dict):
-        return None
-    error = value.get("error")
-    if not error and "error" in (value.get("object"), value.get("type")):
-        error = value
-    if not error and value.get("type") == "response.failed":
-        response = value.get("response")
-        error = (response.get("error") if isinstance(response, dict) else None) or "the response failed"
-    if not error:
-        return None
-    if isinstance(error, dict):
-        error = next((error[key] for key in ("message", "type", "code") if error.get(key)), error)
-    return " ".join(str(error).split())[:SHOWN]

@@ -9,36 +9,46 @@ from loopwatch.errors import UnreadableReply
 from loopwatch.wire.decoding import anything
 from loopwatch.wire.usage import Usage
 
+SHOWN = 80
+"""Characters of a tool's name in a message: a model that loops may loop there."""
+
 FinishReason = Literal["stop", "tool_calls", "length", "content_filter"]
 
 FINISH_REASONS: dict[str, FinishReason] = {
     **dict.fromkeys(("stop", "end_turn", "stop_sequence", "completed"), "stop"),
     **dict.fromkeys(("tool_calls", "function_call", "tool_use"), "tool_calls"),
     **dict.fromkeys(("length", "max_tokens", "max_output_tokens", "model_context_window_exceeded"), "length"),
-    **dict.fromkeys(("content_filter", "refusal", "safety"), "content_filter"),
+    **dict.fromkeys(("content_filter", "refusal", "safety", "image_safety"), "content_filter"),
+    **dict.fromkeys(("blocklist", "prohibited_content", "recitation", "spii"), "content_filter"),
 }
 """What the providers call the four common ends, in lower case; any other is passed on as it came."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A tool that the model wants called; ``arguments`` is the JSON text as the model wrote it."""
+    """A tool that the model wants called; ``arguments`` is the JSON text as the model wrote it.
+
+    In a ``free_form`` call, of a tool that takes any text, it is that text.
+    """
 
     name: str
     arguments: str = field(default="", repr=False)
     id: str = ""
+    free_form: bool = False
 
     def parsed(self, number: int) -> Any:
         """The arguments' value; none written is an empty object.
 
         Raises UnreadableReply, which tells the call's ``number`` and name, where they are no JSON.
         """
+        if self.free_form:
+            return self.arguments
         if not self.arguments.strip():
             return {}
         try:
             return anything(self.arguments.encode())
-        except msgspec.DecodeError:
-            said = f"the arguments of tool call {number} ({self.name!r}) are no JSON"
+        except (msgspec.DecodeError, UnicodeEncodeError):
+            said = f"the arguments of tool call {number} ({self.name[:SHOWN]!r}) are no JSON"
             raise UnreadableReply(said) from None
 
 

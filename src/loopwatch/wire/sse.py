@@ -7,16 +7,18 @@ the sentinel ``[DONE]``, they are separate events. Some servers leave out the bl
 chunks; joined with a line feed, as the standard says, they would be no JSON at all.
 """
 
-from typing import NamedTuple
+import msgspec
 
 from loopwatch.errors import InputError
 from loopwatch.wire.decoding import is_json
 from loopwatch.wire.lines import ENDLESS, LINE_CAP, Lines
 
 SENTINEL = b"[DONE]"
+PLAIN = b"data: "
+"""How an event begins that is nothing but one line of data, as nearly all of a reply's are."""
 
 
-class Event(NamedTuple):
+class Event(msgspec.Struct, frozen=True, gc=False):  # a struct: one is made for each token
     """One event: its data, and its type (``message`` where the server named none)."""
 
     data: bytes
@@ -26,7 +28,7 @@ class Event(NamedTuple):
 class SSEDecoder:
     """Feed it what arrives; it gives back the events that are complete."""
 
-    __slots__ = ("_data", "_endless", "_event", "_lines", "_size")
+    __slots__ = ("_between", "_data", "_endless", "_event", "_lines", "_size")
 
     def __init__(self) -> None:
         """Start at the beginning of a stream."""
@@ -35,12 +37,15 @@ class SSEDecoder:
         self._event = b""
         self._size = 0
         self._endless = False
+        self._between = False  # whether what comes next begins an event
 
     def feed(self, data: bytes) -> list[Event]:
         """Take the next bytes; return the events they complete.
 
         Raises InputError on an endless line or event; where others end before it, the next call does.
         """
+        if self._between and _is_one(data):
+            return [Event(data[len(PLAIN) : -2])]
         self._refuse_endless()
         events: list[Event] = []
         for line in self._lines.feed(data):
@@ -52,6 +57,7 @@ class SSEDecoder:
                 break
         if not events:
             self._refuse_endless()
+        self._between = self._lines.between and not (self._data or self._event or self._endless)
         return events
 
     def finish(self) -> list[Event]:
@@ -87,3 +93,14 @@ class SSEDecoder:
         if len(lines) > 1 and not all(line == SENTINEL or is_json(line) for line in lines):
             lines = [b"\n".join(lines)]
         return [Event(line, event) for line in lines]
+
+
+def _is_one(data: bytes) -> bool:
+    """Whether ``data`` is one whole event of one line of data: what a provider sends for a token."""
+    return (
+        data.startswith(PLAIN)
+        and data.find(b"\n") == len(data) - 2
+        and data.endswith(b"\n\n")
+        and b"\r" not in data
+        and len(data) <= LINE_CAP
+    )
