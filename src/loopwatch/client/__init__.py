@@ -1,7 +1,41 @@
 """One request that survives: a looping, stalling or failing provider costs a bounded, known amount.
 
 ``ModelClient`` asks a model and answers with its reply. Below it, in the order of a request's life:
-``request`` (what is sent), ``transport`` (who sends it), ``status`` (what its head says), ``attempt``
-(one answer, read to its end or to a loop), ``watchdog`` (the two clocks of an attempt), ``schedule``
-(when to ask again), ``tally`` (what was thrown away) and ``late`` (what that cost in the end).
+``endpoint`` (what is sent, and where), ``transport`` (who sends it), ``attempt`` (one request),
+``status`` (what the head of its answer says), ``listener`` (its chunks, up to a reply or a loop),
+``watchdog`` (its two clocks), ``call`` and ``schedule`` (whether and when to ask again), ``tally`` (what
+was thrown away) and ``late`` (what that cost in the end).
 """
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from loopwatch.client.items import AttemptDiscarded, Delta, Reply
+    from loopwatch.client.model import ModelClient
+    from loopwatch.client.sync import SyncModelClient
+
+__all__ = ["AttemptDiscarded", "Delta", "ModelClient", "Reply", "SyncModelClient"]
+
+_HOMES = {
+    "AttemptDiscarded": "loopwatch.client.items",
+    "Delta": "loopwatch.client.items",
+    "ModelClient": "loopwatch.client.model",
+    "Reply": "loopwatch.client.items",
+    "SyncModelClient": "loopwatch.client.sync",
+}
+"""Where each name lives: whoever needs the items alone, or a fake, does not wait for aiohttp."""
+
+
+def __getattr__(name: str) -> Any:
+    """Import a name on first use."""
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(home), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES})

@@ -1,0 +1,112 @@
+"""One call and its attempts: what a failure means, how long to wait, and what was thrown away."""
+
+import logging
+from dataclasses import fields
+
+from loopwatch.client import messages
+from loopwatch.client.attempt import Attempt, Failed
+from loopwatch.client.items import AttemptDiscarded, Reply
+from loopwatch.client.schedule import wait_after
+from loopwatch.client.tally import Discarded, Tally
+from loopwatch.errors import LoopedReply, ModelError, RetriesSpent
+
+log = logging.getLogger("loopwatch.client")
+logging.getLogger("loopwatch").addHandler(logging.NullHandler())
+
+
+class Call:
+    """Counts the attempts at one reply. ``attempts`` of them may be made, ``ceiling`` is in seconds."""
+
+    def __init__(
+        self,
+        *,
+        attempts: int,
+        ceiling: float,
+        label: str,
+        stop_on_same_loop: bool,
+        model: str,
+        provider: str | None,
+    ) -> None:
+        """Begin before the first."""
+        self.number = 0
+        self.tally = Tally()
+        self._attempts = attempts
+        self._ceiling = ceiling
+        self._label = label
+        self._stop_on_same_loop = stop_on_same_loop
+        self._model = model
+        self._provider = provider  # what the address tells, where the stream does not
+        self._places: set[int] = set()
+
+    def begin(self) -> None:
+        """Count one more."""
+        self.number += 1
+
+    def failed(self, attempt: Attempt, failure: Failed) -> AttemptDiscarded:
+        """Take a failure that another attempt may better. Raises a ModelError where none is to be made."""
+        self._count(attempt, failure)
+        self._say_seen(attempt)
+        loop = failure.loop
+        if loop is not None and loop.place is not None:
+            if self._stop_on_same_loop and loop.place in self._places:
+                raise self.counted(self._looped(messages.looped_the_same(self._label, self.tally, loop)))
+            self._places.add(loop.place)
+        if self.number >= self._attempts:
+            raise self.counted(self._spent(failure))
+        if failure.asked is not None and failure.asked > self._ceiling:
+            said = messages.too_long_a_wait(
+                self._label, asked=failure.asked, ceiling=self._ceiling, cause=failure.cause
+            )
+            raise self.counted(RetriesSpent(said, failure.status))
+        wait = wait_after(self.number, failure.asked)
+        log.warning(
+            "%s",
+            messages.retrying(
+                self._label, attempt=self.number, attempts=self._attempts, cause=failure.cause, wait=wait
+            ),
+        )
+        trip = loop.trip if loop is not None else None
+        return AttemptDiscarded(self.number, failure.cause, wait, trip, attempt.generation_id)
+
+    def accepted(self, attempt: Attempt) -> Reply:
+        """The reply that an attempt brought; what was thrown away before it is said."""
+        self._say_seen(attempt)
+        if self.tally.discarded:
+            log.warning("%s", messages.discarded(self._label, self.tally))
+        reply = attempt.reply
+        assert reply is not None  # noqa: S101  or it would have failed
+        came = {field.name: getattr(reply, field.name) for field in fields(reply)}
+        came["generation_id"] = attempt.generation_id
+        return Reply(**came, attempts=self.number, tally=self.tally)
+
+    def counted(self, error: ModelError) -> ModelError:
+        """The error with what was counted on the way to it."""
+        error.attempts = self.number
+        error.tally = self.tally
+        return error
+
+    def _say_seen(self, attempt: Attempt) -> None:
+        for loop in attempt.seen:
+            log.warning("%s", messages.shadowed(self._label, str(loop.trip)))
+
+    def _count(self, attempt: Attempt, failure: Failed) -> None:
+        if failure.loop is None:
+            return
+        self.tally.discarded.append(
+            Discarded(
+                failure.loop.trip,
+                failure.loop.channel,
+                attempt.generation_id,
+                attempt.provider or self._provider,
+                self._model,
+            )
+        )
+
+    def _spent(self, failure: Failed) -> ModelError:
+        if self.tally.discarded:
+            return self._looped(messages.looped_every_attempt(self._label, self.tally))
+        said = messages.spent(self._label, attempts=self.number, cause=failure.cause)
+        return RetriesSpent(said, failure.status)
+
+    def _looped(self, said: str) -> LoopedReply:
+        return LoopedReply(said, [one.trip for one in self.tally.discarded])
