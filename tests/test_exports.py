@@ -6,6 +6,7 @@ from importlib import metadata
 import pytest
 
 import loopwatch
+import loopwatch.client
 
 HEAVY = ("aiohttp", "asyncio", "click", "msgspec", "pydantic", "rich", "zstandard")
 
@@ -43,6 +44,23 @@ def test_dir_lists_the_public_names_once_each_before_and_after_their_import() ->
         names = json.loads(line.replace("'", '"'))
         assert {*loopwatch.__all__} <= {*names}
         assert len(names) == len({*names})
+
+
+@pytest.mark.parametrize("name", loopwatch.client.__all__)
+def test_a_name_of_the_client_can_be_imported(name: str) -> None:
+    assert getattr(loopwatch.client, name).__doc__
+    assert name in dir(loopwatch.client)
+    assert loopwatch.client.__all__ == sorted(loopwatch.client.__all__)
+
+
+def test_an_unknown_name_of_the_client_is_an_attribute_error() -> None:
+    assert not hasattr(loopwatch.client, "Client")
+
+
+def test_the_client_s_items_come_without_its_transport() -> None:
+    modules = modules_after("from loopwatch.client import Delta")
+    assert "loopwatch.client.items" in modules
+    assert not modules & {"aiohttp", "loopwatch.client.model"}
 
 
 def test_an_unknown_attribute_is_an_attribute_error() -> None:

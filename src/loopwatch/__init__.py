@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from loopwatch.client.model import ModelClient
     from loopwatch.detect.detector import LoopDetector
     from loopwatch.detect.guard import watch
     from loopwatch.detect.settings import LoopDetection
@@ -12,13 +13,24 @@ if TYPE_CHECKING:
     from loopwatch.offline.bench import bench
     from loopwatch.offline.scan import scan
 
-__all__ = ["LoopDetection", "LoopDetector", "LoopTripped", "LoopwatchError", "Trip", "bench", "scan", "watch"]
+__all__ = [
+    "LoopDetection",
+    "LoopDetector",
+    "LoopTripped",
+    "LoopwatchError",
+    "ModelClient",
+    "Trip",
+    "bench",
+    "scan",
+    "watch",
+]
 
 _HOMES = {
     "LoopDetection": "loopwatch.detect.settings",
     "LoopDetector": "loopwatch.detect.detector",
     "LoopTripped": "loopwatch.errors",
     "LoopwatchError": "loopwatch.errors",
+    "ModelClient": "loopwatch.client.model",
     "Trip": "loopwatch.detect.trip",
     "bench": "loopwatch.offline.bench",
     "scan": "loopwatch.offline.scan",

@@ -14,13 +14,15 @@ import pytest
 from aiohttp import web
 
 from loopwatch.cli import demo_story
+from loopwatch.testing.answers import answer, looping
 from loopwatch.testing.looping import SOUND, looping_server
+from loopwatch.testing.provider import scripted_provider
 from loopwatch.testing.smallmodel import weights
 from tests.cli.program import one_line, run
 
 DEMO = [sys.executable, "-m", "loopwatch", "demo"]
 BUILT_IN = ("demo", "--builtin", "--delay", "0")
-LOOP = "and round and round it goes, "
+ROUND = "and round and round it goes, "
 
 
 @pytest.fixture(autouse=True)
@@ -149,12 +151,15 @@ def test_it_gives_up_in_time() -> None:
 def test_a_model_that_is_not_there() -> None:
     with socket.create_server(("127.0.0.1", 0)) as unused:
         port = unused.getsockname()[1]
-    url = f"http://127.0.0.1:{port}/v1"
-    assert failed("--base-url", url) == f"the model at {url} does not answer: Connection refused"
+    assert failed("--base-url", f"http://127.0.0.1:{port}/v1") == (
+        f"the model was asked once and gave no reply: cannot connect to 127.0.0.1:{port}: Connection refused"
+    )
 
 
 def test_an_address_that_is_none() -> None:
-    assert failed("--base-url", "nowhere").startswith("the model at nowhere does not answer: ")
+    done = run("demo", "--base-url", "nowhere")
+    assert done.returncode == 2
+    assert one_line(done.stderr).startswith("loopwatch: the base URL is not one ")
 
 
 def test_ctrl_c_ends_it_without_a_traceback() -> None:
@@ -219,7 +224,7 @@ async def send(response: web.StreamResponse, text: str, finish_reason: str | Non
 async def loop_for_ever(response: web.StreamResponse, temperature: float) -> None:
     del temperature
     for _ in range(200):
-        await send(response, LOOP)
+        await send(response, ROUND)
     await send(response, "", "length")
 
 
@@ -251,8 +256,8 @@ async def steer_the_terminal(response: web.StreamResponse, temperature: float) -
     [
         (loop_for_ever, "each of 4 attempts became a loop and was cut"),
         (never_loop, "none of 3 questions made this model loop: there is nothing to show"),
-        (break_off, "the reply of the model at URL broke off"),
-        (no_chunk, "the model at URL does not answer: Input data was truncated"),
+        (break_off, "the model's reply broke off"),
+        (no_chunk, "event 1 of the reply cannot be read: Input data was truncated"),
     ],
     ids=["always loops", "never loops", "breaks off", "no chunk"],
 )
@@ -260,7 +265,7 @@ async def test_a_model_that_cannot_be_shown(script: Script, message: str) -> Non
     async with model(script) as url:
         done = await demo_at(url)
     assert done.returncode == 1
-    assert one_line(done.stderr) == "loopwatch: " + message.replace("URL", url)
+    assert one_line(done.stderr) == "loopwatch: " + message
 
 
 async def test_a_model_that_loops_again_is_cut_again() -> None:
@@ -306,7 +311,18 @@ async def test_a_model_that_refuses() -> None:
     async with looping_server() as server:
         done = await demo_at(f"{server.base_url}/nowhere")
     assert done.returncode == 1
-    assert one_line(done.stderr).endswith("/v1/nowhere does not answer: HTTP 404 Not Found")
+    assert "there is nothing at http://127.0.0.1:" in one_line(done.stderr)
+    assert "/v1/nowhere (HTTP 404 Not Found)" in done.stderr
+
+
+async def test_no_provider_s_key_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
+    async with scripted_provider(looping(ROUND), answer("Sound.")) as provider:
+        done = await demo_at(provider.base_url)
+    assert done.returncode == 0, done.stderr
+    assert counts(done.stdout)[:2] == (2, 1)
+    assert not [request for request in provider.requests if "Authorization" in request.headers]
+    assert [request.ended for request in provider.requests] == ["dropped", "finished"]
 
 
 # The real thing.

@@ -110,6 +110,10 @@ def test_a_reply_that_came_whole_is_printed_and_watched() -> None:
     assert watch(lines({"choices": [{"message": {"content": ROUND * 300}}]}))[0] == 3
 
 
+def test_a_pipe_gets_the_text_as_it_is() -> None:
+    assert watch(chunk({"content": "\x1b[1mbold\x1b[0m\r\n"})) == (0, "\x1b[1mbold\x1b[0m\r\n", "")
+
+
 # What goes wrong: one clear line each.
 
 

@@ -15,6 +15,11 @@ if TYPE_CHECKING:
 REAL = "A real small language model answers: SmolLM2, 135 million parameters, on this machine."
 BUILT_IN = "No model: a built-in generator answers, which loops on purpose at temperature 0."
 
+KEY_ENV = "LOOPWATCH_DEMO_API_KEY"
+"""Not the key of a provider that costs something: the models here need none."""
+SILENT = 30
+"""Seconds after which a model that says nothing is given up."""
+
 
 @click.command(epilog="Example: loopwatch demo --builtin")
 @click.option(
@@ -82,12 +87,21 @@ async def _tell(narrator: "Narrator", model: "SmallModel | None", deadline: floa
     """Tell the story before the deadline. Raises TimeoutError where it takes longer."""
     import asyncio
 
-    from loopwatch.cli.demo_story import tell
     from loopwatch.testing.looping import looping_server
 
     async with asyncio.timeout(deadline - time.monotonic()):
         if model is not None:
-            await tell(narrator, model)
+            await _tell_of(narrator, model.base_url, model.name)
             return
         async with looping_server(delay=delay) as generator:
-            await tell(narrator, generator)
+            await _tell_of(narrator, generator.base_url, generator.name)
+
+
+async def _tell_of(narrator: "Narrator", base_url: str, name: str) -> None:
+    from loopwatch.cli.demo_story import tell
+    from loopwatch.client.model import ModelClient
+
+    async with ModelClient(
+        name, base_url=base_url, api_key_env=KEY_ENV, loop_detection="balanced", retries=0, idle_secs=SILENT
+    ) as client:
+        await tell(narrator, client)

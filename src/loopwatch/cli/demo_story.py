@@ -4,11 +4,12 @@ import io
 import sys
 from typing import Any
 
-import aiohttp
 import click
 from rich.console import Console
 
-from loopwatch.cli.demo_attempt import Attempt, Model, ask
+from loopwatch.cli.demo_attempt import Attempt, ask
+from loopwatch.cli.terminal import CONTROLS
+from loopwatch.client.model import ModelClient
 from loopwatch.detect.trip import Trip
 from loopwatch.errors import LoopwatchError
 
@@ -37,10 +38,6 @@ SEEDS = (4, 5, 6)
 DOLLARS = 10
 """Per million output tokens: an example, about what large models cost."""
 
-CONTROLS = dict.fromkeys((*range(32), *range(127, 160)), "\N{REPLACEMENT CHARACTER}")
-CONTROLS |= {ord("\t"): "\t", ord("\n"): "\n", ord("\r"): ""}
-"""A reply must not steer the terminal that it is shown on."""
-
 
 class Narrator:
     """Writes the story to standard output: coloured on a terminal, plain elsewhere."""
@@ -63,36 +60,31 @@ class Narrator:
         click.echo(piece.translate(CONTROLS), nl=False)
 
 
-async def tell(narrator: Narrator, model: Model) -> None:
-    """Tell it. Raises LoopwatchError where the model cannot be asked, never loops, or always does."""
-    timeout = aiohttp.ClientTimeout(total=None, sock_connect=5, sock_read=30)
-    # A connection an attempt: llama.cpp promises to keep one alive and closes it after the reply, and
-    # the next request would run into that.
-    connector = aiohttp.TCPConnector(force_close=True)
-    async with aiohttp.ClientSession(timeout=timeout, connector=connector) as session:
-        question, attempt = await _until_it_loops(narrator, session, model)
-        attempts = [attempt]
-        for seed in SEEDS:
-            if attempt.trip is None:
-                break
-            _explain(narrator, attempt, attempt.trip)
-            narrator.title(f"\nRetry: the same question, with {_sampling(SOUND)}.\n")
-            request = _request(question, SOUND) | {"seed": seed}
-            attempt = await ask(session, model, request, narrator.show)
-            attempts.append(attempt)
+async def tell(narrator: Narrator, client: ModelClient) -> None:
+    """Tell it, with a client that retries nothing: the story has the retries.
+
+    Raises LoopwatchError where the model cannot be asked, never loops, or always does.
+    """
+    question, attempt = await _until_it_loops(narrator, client)
+    attempts = [attempt]
+    for seed in SEEDS:
+        if attempt.trip is None:
+            break
+        _explain(narrator, attempt, attempt.trip)
+        narrator.title(f"\nRetry: the same question, with {_sampling(SOUND)}.\n")
+        attempt = await ask(client, _request(question, SOUND) | {"seed": seed}, narrator.show)
+        attempts.append(attempt)
     if attempt.trip is not None:
         raise LoopwatchError(f"each of {len(attempts)} attempts became a loop and was cut")
     _count(narrator, attempts)
 
 
-async def _until_it_loops(
-    narrator: Narrator, session: aiohttp.ClientSession, model: Model
-) -> tuple[str, Attempt]:
+async def _until_it_loops(narrator: Narrator, client: ModelClient) -> tuple[str, Attempt]:
     """The first question whose reply became a loop, and that attempt."""
     for question in QUESTIONS:
         narrator.title(f"\nQuestion: {question}")
         narrator.say(f"Asked with {_sampling(LOOPING)}, at most {MAX_TOKENS:,} tokens.\n")
-        attempt = await ask(session, model, _request(question, LOOPING), narrator.show, patience=PATIENCE)
+        attempt = await ask(client, _request(question, LOOPING), narrator.show, patience=PATIENCE)
         if attempt.trip is not None:
             return question, attempt
         narrator.title(f"\nThis time no loop, after {attempt.tokens:,} tokens.")

@@ -14,7 +14,8 @@ import click
 from click.exceptions import NoArgsIsHelpError
 
 from loopwatch.cli.interrupts import interrupts_arrive
-from loopwatch.errors import ConfigError, InputError, LoopTripped, LoopwatchError, SettingsError
+from loopwatch.cli.terminal import one_line
+from loopwatch.errors import ConfigError, InputError, LoopedReply, LoopTripped, LoopwatchError, SettingsError
 
 FAILED = 1
 INVALID = 2
@@ -22,11 +23,12 @@ STOPPED = 3
 INTERRUPTED = 130
 CODES: dict[type[LoopwatchError], int] = {
     **dict.fromkeys((ConfigError, InputError, SettingsError), INVALID),
-    LoopTripped: STOPPED,
+    **dict.fromkeys((LoopTripped, LoopedReply), STOPPED),
 }
 
 COMMANDS = {
     "bench": "How well a preset does on a labelled corpus.",
+    "chat": "One prompt through the guarded, retrying model client.",
     "config": "Check, begin or describe a configuration document.",
     "demo": "A real loop, seen and cut while you watch.",
     "doctor": "What is installed here, and what can be reached.",
@@ -68,8 +70,7 @@ def _one_line(error: click.ClickException) -> str:
     """The error with the command it belongs to, and where its options are described."""
     ctx = getattr(error, "ctx", None)
     command = ctx.command_path if ctx is not None else "loopwatch"
-    message = error.format_message().replace("\n", " ")
-    return f"{command}: {message} (see {command} --help)"
+    return one_line(f"{command}: {error.format_message()} (see {command} --help)")
 
 
 def main(args: list[str] | None = None) -> NoReturn:
@@ -90,7 +91,7 @@ def main(args: list[str] | None = None) -> NoReturn:
     except (KeyboardInterrupt, click.Abort):
         code = INTERRUPTED
     except LoopwatchError as error:
-        click.echo(f"loopwatch: {error}".replace("\n", " "), err=True)
+        click.echo(one_line(f"loopwatch: {error}"), err=True)
         code = next((code for kind, code in CODES.items() if isinstance(error, kind)), FAILED)
     except OSError as error:
         # Whoever read our output has gone (`| head`): no message. Else, say, the disk is full.

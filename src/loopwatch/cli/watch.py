@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 from loopwatch.cli import options
-from loopwatch.cli.terminal import is_terminal
+from loopwatch.cli.terminal import CONTROLS, is_terminal
 
 if TYPE_CHECKING:
     from loopwatch.detect.detector import LoopDetector
@@ -58,6 +58,7 @@ class Guard:
         """Start at the beginning of a stream."""
         self._settings = settings
         self._as_json = as_json
+        self._on_terminal = is_terminal(sys.stdout)
         self._detectors: dict[tuple[int, str], LoopDetector] = {}
         self.failed = False
 
@@ -77,7 +78,8 @@ class Guard:
 
     def _print(self, piece: "Piece") -> None:
         if piece.channel == "content" and not self._as_json:
-            click.echo(piece.text, nl=False)
+            text = piece.text.translate(CONTROLS) if self._on_terminal else piece.text
+            click.echo(text, nl=False, color=True)  # colours in it are part of the text
 
     def _judge(self, piece: "Piece") -> None:
         from loopwatch.detect.detector import LoopDetector
