@@ -22,18 +22,36 @@ Messages are one line and say what to change. None carries text of a prompt or a
 ``LoopTripped.text`` is an attribute, never part of the message.
 """
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from loopwatch.client.tally import Tally
     from loopwatch.config.defects import Defect
     from loopwatch.detect.trip import Trip
 
 
+def one_line(text: str) -> str:
+    """A text from outside in one line, without what would steer a terminal or break a log."""
+    return " ".join("".join(char if char.isprintable() else " " for char in text).split())
+
+
 class LoopwatchError(Exception):
     """The root of the tree: ``except LoopwatchError`` catches whatever this package raises on purpose."""
+
+    def __reduce__(self) -> "tuple[Callable[..., LoopwatchError], tuple[Any, ...]]":
+        """Copied and pickled with all that it carries, whatever its constructor takes."""
+        return _restored, (type(self), self.args, self.__dict__)
+
+
+def _restored(
+    kind: "type[LoopwatchError]", args: "tuple[Any, ...]", state: "dict[str, Any]"
+) -> LoopwatchError:
+    error = kind.__new__(kind, *args)
+    error.args = args
+    error.__dict__.update(state)
+    return error
 
 
 class SettingsError(LoopwatchError, ValueError):
@@ -78,16 +96,13 @@ class ModelError(LoopwatchError):
     """A model was asked and gave no reply.
 
     ``attempts`` says how often it was asked, ``tally`` what was generated, paid for and thrown away on
-    the way. ``error_type`` is the name under which a turn that ends so is recorded.
+    the way; ModelClient sets both. ``error_type`` is the name under which a turn that ends so is
+    recorded.
     """
 
     error_type = "model_rejected"
-
-    def __init__(self, message: str) -> None:
-        """Take the message; whoever counted adds the rest."""
-        super().__init__(message)
-        self.attempts = 0
-        self.tally: Tally | None = None
+    attempts: int
+    tally: "Tally"
 
 
 class UnreadableReply(ModelError):
@@ -140,7 +155,10 @@ class ImagesRefused(RefusedRequest):
 
 
 class RetriesSpent(ModelError):
-    """Every attempt failed as the next might not have; ``status`` is that of the last, if it had one."""
+    """Every attempt failed as the next might not have, or the next would have to wait for too long.
+
+    ``status`` is that of the last, if it had one.
+    """
 
     error_type = "model_retry_exhausted"
 

@@ -11,6 +11,7 @@ from loopwatch.client.tally import Discarded, Tally
 from loopwatch.detect.trip import Trip
 from loopwatch.errors import CallTimeout
 from loopwatch.pricing.price import NANO
+from loopwatch.pricing.scripts import CharCounts
 from loopwatch.pricing.tokens import estimate_tokens
 from loopwatch.wire.usage import Usage
 
@@ -26,7 +27,9 @@ def bill(client: ModelClient = OPENAI, losses: Losses | None = None, **fields: A
 
 
 def discarded(model: str | None = "gpt-4o-mini") -> Discarded:
-    return Discarded(TRIP, generation_id="gen-1", model=model)
+    return Discarded(
+        TRIP, generation_id="gen-1", provider="openai", model=model, counts=CharCounts(latin=TRIP.chars)
+    )
 
 
 # A reply.
@@ -146,10 +149,10 @@ def test_json_tells_nothing_lost_as_zero() -> None:
 
 def test_json_of_a_failure() -> None:
     error = CallTimeout("too slow")
-    assert json.loads(failure_as_json(error, Losses())) == {
-        "error": "too slow",
-        "error_type": "model_timeout",
-    }
+    error.attempts, error.tally = 2, Tally()
+    told = json.loads(failure_as_json(error, Losses()))
+    assert (told["error"], told["error_type"]) == ("too slow", "model_timeout")
+    assert (told["attempts"], told["loop_aborts"]) == (2, 0)
     error.attempts, error.tally = 2, Tally([discarded()])
     told = json.loads(failure_as_json(error, Losses(1, estimated=1, estimated_nano_usd=NANO)))
     assert told == {

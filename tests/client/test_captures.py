@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -46,8 +47,7 @@ async def test_watched_each_is_cut_exactly_where_the_detector_alone_cuts_it(pres
     answers = [Answer([Raw(capture(case))]) for case in CASES]
     cut = 0
     async with scripted_provider(*answers) as provider:
-        shadow = LoopDetection.preset(preset)
-        object.__setattr__(shadow, "shadow", True)
+        shadow = replace(settings, shadow=True)
         async with ModelClient("m", base_url=provider.base_url, retries=0, loop_detection=shadow) as client:
             for case in CASES:
                 items = [item async for item in client.stream(ASK)]

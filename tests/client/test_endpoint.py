@@ -1,5 +1,5 @@
 import json
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -114,6 +114,16 @@ def test_a_key_that_no_header_can_hold_is_refused_without_quoting_it(key: str) -
     with pytest.raises(InputError, match="no header can hold") as raised:
         endpoint(api_key=key)
     assert key not in str(raised.value)
+
+
+def test_a_header_that_is_no_text_is_refused() -> None:
+    with pytest.raises(InputError, match="the header 'x' is no text"):
+        endpoint(headers=cast("dict[str, str]", {"x": None}))
+
+
+def test_what_no_message_may_show() -> None:
+    headers = {"api-key": "one", "Authorization": "Bearer two", "X-Api-Version": "3", "Cookie": "four"}
+    assert endpoint(api_key="zero", headers=headers).secrets == ["zero", "one", "two", "four"]
 
 
 def test_nothing_secret_is_in_a_repr() -> None:

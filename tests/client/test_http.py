@@ -4,6 +4,7 @@ import asyncio
 import gc
 import socket
 import ssl
+import struct
 import subprocess
 from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing, asynccontextmanager
@@ -15,11 +16,19 @@ from loopwatch.client.http import AiohttpTransport
 from loopwatch.client.items import AttemptDiscarded, Delta, Reply
 from loopwatch.client.model import ModelClient
 from loopwatch.clock import SystemClock
-from loopwatch.errors import KeyRefused, LoopedReply, RetriesSpent, UnreachableModel, UnreadableReply
+from loopwatch.errors import (
+    KeyRefused,
+    LoopedReply,
+    RefusedRequest,
+    RetriesSpent,
+    UnreachableModel,
+    UnreadableReply,
+)
 from loopwatch.testing.answers import Answer, answer, document, hanging, looping, status
 from loopwatch.testing.provider import ScriptedProvider, scripted_provider
-from loopwatch.testing.steps import Cut, Done, Finish, KeepAlive, Pause, Raw, Reset, Role, Say
+from loopwatch.testing.steps import Cut, Done, Finish, KeepAlive, Loop, Pause, Raw, Reset, Role, Say, Together
 from tests.client.calls import ASK
+from tests.wire.streams import chunk
 
 
 class Hasty:
@@ -108,32 +117,32 @@ async def test_what_breaks_is_asked_for_again(broken: Answer) -> None:
 
 
 async def test_silence_is_given_up_though_comments_keep_the_connection_alive() -> None:
-    kept = Answer([Role(), Say("Some"), KeepAlive(times=None, delay=0.02)])
+    kept = Answer([Role(), Say("Some"), KeepAlive(times=None, delay=0.05)])
     async with (
         scripted_provider(kept, answer("Something.")) as provider,
-        client_of(provider, idle_secs=0.2) as client,
+        client_of(provider, idle_secs=1) as client,
     ):
         items = [item async for item in client.stream(ASK)]
     [discarded] = [item for item in items if isinstance(item, AttemptDiscarded)]
-    assert discarded.cause == "nothing came for 0.2 s"
+    assert discarded.cause == "nothing came for 1 s"
     assert isinstance(items[-1], Reply)
 
 
 async def test_a_head_that_never_comes_is_given_up() -> None:
     async with (
         scripted_provider(Answer(before=[Pause(30)]), answer("Something.")) as provider,
-        client_of(provider, idle_secs=0.2) as client,
+        client_of(provider, idle_secs=1) as client,
     ):
         assert (await client.complete(ASK)).attempts == 2
 
 
 async def test_a_slow_reader_is_not_the_providers_silence() -> None:
     async with (
-        scripted_provider(answer("one two three four")) as provider,
-        client_of(provider, idle_secs=0.1, retries=0) as client,
+        scripted_provider(answer("one two")) as provider,
+        client_of(provider, idle_secs=1, retries=0) as client,
     ):
         async for _ in client.stream(ASK):
-            await asyncio.sleep(0.15)
+            await asyncio.sleep(1.2)
 
 
 async def test_the_end_of_the_reply_closes_the_connection() -> None:
@@ -146,6 +155,44 @@ async def test_the_end_of_the_reply_closes_the_connection() -> None:
 async def test_a_server_that_answers_whole_is_understood() -> None:
     async with scripted_provider(document("Something.")) as provider, client_of(provider) as client:
         assert (await client.complete(ASK)).text == "Something."
+
+
+async def test_a_redirect_is_not_followed_with_the_key() -> None:
+    async with scripted_provider(answer("Something.")) as elsewhere:
+        moved = status(307, headers={"Location": f"{elsewhere.base_url}/chat/completions"})
+        async with scripted_provider(moved) as provider, client_of(provider, api_key="k") as client:
+            with pytest.raises(RefusedRequest, match="has moved to"):
+                await client.complete(ASK)
+        assert elsewhere.requests == []
+
+
+async def test_what_is_sent_along() -> None:
+    cookie = answer("Something.", headers={"Set-Cookie": "session=1; Path=/"})
+    async with (
+        scripted_provider(cookie) as provider,
+        client_of(provider, api_key="k", headers={"X-Title": "Mine"}) as client,
+    ):
+        for _ in range(2):
+            await client.complete(ASK)
+    for request in provider.requests:
+        assert request.headers["authorization"] == "Bearer k"
+        assert request.headers["accept-encoding"] == "identity"  # a compressed event waits for others
+        assert request.headers["x-title"] == "Mine"
+        assert "cookie" not in request.headers
+
+
+async def test_no_call_waits_for_a_connection_of_others() -> None:
+    async with scripted_provider(hanging("Some")) as provider, client_of(provider) as client:
+
+        async def ask() -> None:
+            async for _ in client.stream(ASK):
+                pass
+
+        async with asyncio.TaskGroup() as group:
+            asking = [group.create_task(ask()) for _ in range(150)]
+            await until(lambda: provider.connections == 150)
+            for task in asking:
+                task.cancel()
 
 
 # What is no model.
@@ -212,7 +259,7 @@ async def test_a_server_that_speaks_something_else() -> None:
     server = await asyncio.start_server(greet, "127.0.0.1", 0)
     async with server:
         port = server.sockets[0].getsockname()[1]
-        assert "does not speak HTTP" in await failure(f"http://127.0.0.1:{port}/v1")
+        assert "sent what is no valid HTTP" in await failure(f"http://127.0.0.1:{port}/v1")
         assert "is it http:// instead of https://?" in await failure(f"https://127.0.0.1:{port}/v1")
 
 
@@ -257,6 +304,8 @@ async def test_the_environments_proxy_is_asked(monkeypatch: pytest.MonkeyPatch) 
         monkeypatch.delenv("no_proxy", raising=False)
         async with ModelClient("m", base_url="http://model.test/v1") as client:
             assert (await client.complete(ASK)).text == "Something."
+        monkeypatch.setenv("no_proxy", "model.test")
+        assert "there is no host called model.test" in await failure("http://model.test/v1")
         async with scripted_provider(answer("Nothing.")) as direct, client_of(direct) as client:
             assert (await client.complete(ASK)).text == "Nothing."
     assert len(proxy.requests) == 1
@@ -340,5 +389,102 @@ def test_a_client_may_live_longer_than_an_event_loop() -> None:
         await ask()
         await client.aclose()
 
+    asyncio.run(ask())
     asyncio.run(ask_and_close())
-    asyncio.run(ask_and_close())
+
+
+@pytest.mark.parametrize(
+    "stuck",
+    [
+        Answer(before=[Pause(30)]),
+        hanging("Some"),
+        Answer([Role(), Say("Some"), Pause(30)], headers={"Connection": "close"}),
+        status(503, retry_after=1),
+    ],
+    ids=["before the head", "in the text", "in a body without a length", "between two attempts"],
+)
+async def test_a_client_that_is_closed_ends_what_is_under_way(stuck: Answer) -> None:
+    async with scripted_provider(stuck) as provider:
+        client = ModelClient("m", base_url=provider.base_url)
+        asking = asyncio.ensure_future(client.complete(ASK))
+        await until(lambda: bool(provider.requests))
+        await asyncio.sleep(0.1)
+        await client.aclose()
+        with pytest.raises(UnreachableModel, match="the client has been closed"):
+            await asking
+        await provider.disconnected()
+        assert len(provider.requests) == 1
+
+
+async def test_a_reset_is_no_end_of_a_reply_without_a_length() -> None:
+    async def answer_and_reset(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        head = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
+        writer.write(head + chunk({"content": "The answer is half "}))
+        await writer.drain()
+        await asyncio.sleep(0.1)
+        sock = writer.get_extra_info("socket")
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        writer.transport.abort()
+
+    server = await asyncio.start_server(answer_and_reset, "127.0.0.1", 0)
+    async with server:
+        port = server.sockets[0].getsockname()[1]
+        assert "closed the connection" in await failure(f"http://127.0.0.1:{port}/v1")
+
+
+async def test_a_loop_drops_the_connection_before_its_last_deltas_are_looked_at() -> None:
+    together = Answer([Role(), Together([Say(["void 0;\n"] * 700)]), Loop("void 0;\n", delay=0.001)])
+    async with (
+        scripted_provider(together, answer("Something.")) as provider,
+        client_of(provider, loop_detection="balanced") as client,
+        aclosing(client.stream(ASK)) as items,
+    ):
+        async for item in items:
+            if isinstance(item, AttemptDiscarded):
+                break
+            if provider.requests[0].ended is None:
+                await asyncio.sleep(0.002)  # a consumer that takes its time
+        assert provider.requests[0].events_sent < 1_500
+
+
+@pytest.mark.parametrize(
+    ("proxy", "complaint"),
+    [
+        ("garbage", "the proxy in the environment has no http:// address"),
+        ("socks5://127.0.0.1:1", "the proxy in the environment has no http:// address"),
+        (
+            "http://127.0.0.1:{closed}",
+            "cannot connect to the proxy at 127.0.0.1:{closed}: Connection refused",
+        ),
+    ],
+)
+async def test_a_proxy_that_is_none_is_named(
+    proxy: str, complaint: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closed = str(closed_port())
+    monkeypatch.setenv("http_proxy", proxy.replace("{closed}", closed))
+    monkeypatch.delenv("no_proxy", raising=False)
+    assert complaint.replace("{closed}", closed) in await failure("http://model.test/v1")
+
+
+@pytest.mark.parametrize(
+    ("code", "complaint"), [(407, "asks for a password (HTTP 407)"), (503, "(HTTP 503)")]
+)
+async def test_a_proxy_that_lets_nobody_through_is_named(
+    code: int, complaint: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 %d No\r\nContent-Length: 0\r\n\r\n" % code)
+        await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(refuse, "127.0.0.1", 0)
+    async with server:
+        port = server.sockets[0].getsockname()[1]
+        monkeypatch.setenv("https_proxy", f"http://127.0.0.1:{port}")
+        monkeypatch.delenv("no_proxy", raising=False)
+        said = await failure("https://model.test/v1")
+    assert f"the proxy at 127.0.0.1:{port}" in said
+    assert complaint in said

@@ -118,6 +118,17 @@ async def test_a_batch_takes_no_longer_than_one_and_keeps_its_order() -> None:
     assert (looked.seconds, len(looked.requests)) == (30, 32)
 
 
+async def test_eighty_take_no_longer_either() -> None:
+    looked = await look_up(NOT_YET, replies=[f"gen-{number}" for number in range(80)])
+    assert (looked.seconds, len(looked.requests)) == (30, 80 * 16)
+
+
+async def test_one_that_hangs_does_not_hold_up_the_others_for_longer() -> None:
+    looked = await look_up(FakeAnswer(after=HANG), replies=[f"gen-{number}" for number in range(20)])
+    assert looked.seconds == 30
+    assert not any(price.priced for price in looked)
+
+
 async def test_who_cannot_be_asked_is_not_asked() -> None:
     looked = await look_up(priced(), generation_lookup=None)
     assert looked.requests == []

@@ -320,7 +320,7 @@ async def test_no_error_quotes_the_key_or_the_prompt() -> None:
     assert key not in str(outcome.error)
     assert "Nebraska" not in str(outcome.error)
     outcome = await call(refused(500, f"cannot take {key}"), retries=0, api_key=key)
-    assert str(outcome.error).endswith("cannot take [the API key]")
+    assert str(outcome.error).endswith(": [a message with the API key in it]")
 
 
 async def test_an_error_in_the_middle_is_quoted_as_carefully() -> None:
@@ -377,6 +377,35 @@ async def test_a_status_whose_body_never_ends_is_judged_all_the_same() -> None:
     outcome = await call(FakeAnswer(400, chunks=[b'{"error"', HANG]), idle_secs=5)
     assert isinstance(outcome.error, RefusedRequest)
     assert outcome.seconds == 5
+
+
+async def test_blanks_in_a_document_are_no_progress() -> None:
+    trickle = [part for _ in range(20) for part in (2.0, b" ")]
+    outcome = await call(FakeAnswer(chunks=[b'{"choices": ', *trickle]), idle_secs=5, retries=0)
+    assert isinstance(outcome.error, RetriesSpent)
+    assert outcome.seconds == 5
+
+
+async def test_the_ceiling_counts_while_an_error_is_read() -> None:
+    trickle = [part for _ in range(20) for part in (2.0, b" ")]
+    outcome = await call(FakeAnswer(500, chunks=trickle), idle_secs=50, call_timeout_secs=5)
+    assert isinstance(outcome.error, CallTimeout)
+    assert outcome.seconds == 5
+
+
+async def test_headers_from_outside_are_harmless_text() -> None:
+    head = {"X-Generation-Id": "gen-\udcff\x1b[2J\n7"}
+    outcome = await call(FakeAnswer(200, head, ANSWER.chunks))
+    assert outcome.reply.generation_id == "gen- [2J 7"
+    moved = FakeAnswer(307, {"Location": "https://h/sk-secret-0123456789/v1"})
+    outcome = await call(moved, api_key="sk-secret-0123456789")
+    assert "secret" not in str(outcome.error)
+
+
+async def test_a_provider_that_forges_a_log_line_does_not(caplog: pytest.LogCaptureFixture) -> None:
+    named = FakeAnswer(chunks=[chunk({"content": "a"}, provider="Acme\nERROR forged\x1b[2J"), HANG])
+    await call(named, ANSWER, idle_secs=5)
+    assert "(served by Acme ERROR forged [2J)" in warnings(caplog)[0]
 
 
 # Loops.
@@ -563,6 +592,119 @@ async def test_a_provider_that_bills_to_the_end_is_named(caplog: pytest.LogCaptu
     assert "may bill" not in warnings(caplog)[-1]
 
 
+# What else may have been billed.
+
+
+async def test_a_reply_that_stalled_may_have_been_billed_and_is_remembered() -> None:
+    stalled = FakeAnswer(chunks=[chunk({"content": "Some"}, id="gen-7", provider="Acme"), HANG])
+    outcome = await call(stalled, ANSWER, idle_secs=5)
+    [abandoned] = outcome.reply.tally.abandoned
+    assert (abandoned.generation_id, abandoned.counts.total, abandoned.provider) == ("gen-7", 4, "Acme")
+    assert (abandoned.model, abandoned.usage) == ("m", None)
+    assert abandoned.cause == "nothing came for 5 s (served by Acme)"
+    assert outcome.reply.tally.loop_aborts == 0
+
+
+@pytest.mark.parametrize(
+    ("last", "error"),
+    [
+        (FakeAnswer(chunks=[chunk({"content": "Some"}, id="gen-7"), HANG]), CallTimeout),
+        (FakeAnswer(chunks=[chunk({"content": "Some"}, id="gen-7"), TransportError("broke")]), RetriesSpent),
+        (FakeAnswer(chunks=[chunk({"content": "Some"}, id="gen-7"), b"data: {bad\n\n"]), UnreadableReply),
+    ],
+)
+async def test_so_is_one_that_ended_the_call(last: FakeAnswer, error: type[Exception]) -> None:
+    outcome = await call(last, call_timeout_secs=10, retries=0)
+    assert type(outcome.error) is error
+    assert [one.generation_id for one in outcome.error.tally.abandoned] == ["gen-7"]
+
+
+async def test_g7_what_an_unreadable_reply_was_billed_for_is_not_lost() -> None:
+    usage = event({"id": "gen-7", "choices": [], "usage": {"completion_tokens": 40, "cost": 0.5}})
+    outcome = await call(FakeAnswer(chunks=[usage, DONE]))
+    assert isinstance(outcome.error, UnreadableReply)
+    [abandoned] = outcome.error.tally.abandoned
+    assert abandoned.usage is not None
+    assert (abandoned.usage.cost, abandoned.usage.output_tokens) == (0.5, 40)
+
+
+async def test_a_refusal_before_a_word_was_not_billed() -> None:
+    outcome = await call(refused(500), refused(400))
+    assert outcome.error is not None
+    assert outcome.error.tally.abandoned == []
+
+
+async def test_the_model_of_a_discarded_reply_is_the_one_that_was_asked() -> None:
+    outcome = await call(looping(), looping(), ANSWER, loop_detection="seed", retry_with={"model": "other"})
+    assert [one.model for one in outcome.reply.tally.discarded] == ["m", "other"]
+
+
+async def test_a_provider_is_known_by_its_address_where_the_stream_does_not_say(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    groq = "https://api.groq.com/openai/v1"
+    outcome = await call(looping(), ANSWER, loop_detection="seed", base_url=groq, api_key="k")
+    assert outcome.reply.tally.discarded[0].provider == "groq"
+    assert "groq may bill the whole reply" in warnings(caplog)[-1]
+
+
+# Names, and what is left behind.
+
+
+@pytest.mark.parametrize(
+    ("answer", "options"),
+    [
+        (refused(400), {}),
+        (SILENT, {"call_timeout_secs": 5}),
+        (FakeAnswer(chunks=[b"data: {bad\n\n"]), {}),
+        (TransportError("no", permanent=True), {}),
+        (refused(500), {"retries": 0}),
+    ],
+)
+async def test_every_error_begins_with_the_name_of_its_call(answer: FakeAnswer, options: Any) -> None:
+    outcome = await call(answer, label="turn 14", **options)
+    assert str(outcome.error).startswith("model turn 14 — ")
+
+
+async def test_a_wait_after_a_loop_that_is_too_long_is_still_the_loops_error() -> None:
+    outcome = await call(looping(), refused(429, **{"Retry-After": "901"}), loop_detection="seed")
+    assert isinstance(outcome.error, LoopedReply)
+    assert "901 s" in str(outcome.error)
+
+
+async def test_a_wait_as_long_as_a_call_may_take_is_waited() -> None:
+    outcome = await call(refused(429, **{"Retry-After": "900"}), ANSWER)
+    assert outcome.seconds == 900
+
+
+async def test_the_status_of_a_fault_in_the_middle_is_kept() -> None:
+    outcome = await call(FakeAnswer(chunks=[event({"error": {"code": 503, "message": "full"}})]), retries=0)
+    assert isinstance(outcome.error, RetriesSpent)
+    assert outcome.error.status == 503
+
+
+async def test_a_call_that_takes_too_long_names_who_served_it() -> None:
+    named = FakeAnswer(chunks=[chunk({"content": "a"}, provider="Acme"), HANG])
+    outcome = await call(named, call_timeout_secs=5)
+    assert "(served by Acme)" in str(outcome.error)
+
+
+async def test_no_timer_is_left_behind() -> None:
+    for answer in (ANSWER, refused(400), FakeAnswer(chunks=[b"<html>"])):
+        outcome = await call(answer)
+        assert outcome.clock._next() is None
+
+
+@pytest.mark.parametrize("start", [b"\xef\xbb\xbf", b"\n \n", b"\xef", b"\xef\xbb"])
+async def test_a_document_is_known_however_its_beginning_was_cut(start: bytes) -> None:
+    mark = b"\xef\xbb\xbf"
+    body = b'{"choices": [{"index": 0, "message": {"content": "Yes", "reasoning": "Hm"}, "finish_reason": "stop"}]}'
+    rest = mark.removeprefix(start) if mark.startswith(start) else b""
+    outcome = await call(FakeAnswer(chunks=[start, rest + body]))
+    deltas = [(item.channel, item.text) for item in outcome.items if isinstance(item, Delta)]
+    assert deltas == [("reasoning", "Hm"), ("content", "Yes")]
+
+
 # Giving up.
 
 
@@ -592,6 +734,11 @@ async def test_a_client_closes_its_transport() -> None:
         ({"call_timeout_secs": "9"}, "call_timeout_secs is '9'"),
         ({"idle_secs": float("nan")}, "idle_secs is nan"),
         ({"loop_detection": "paranoid"}, "paranoid"),
+        ({"retry_with": {"n": 2}}, "retry_with has n"),
+        ({"retry_with": {"x": object()}}, "retry_with is no JSON"),
+        ({"idle_secs": 10**400}, "idle_secs is 1"),
+        ({"idle_secs": float("inf")}, "idle_secs is inf"),
+        ({"retry_with": {"messages": []}}, "retry_with has messages"),
     ],
 )
 def test_settings_that_mean_nothing_are_refused(options: dict[str, Any], complaint: str) -> None:

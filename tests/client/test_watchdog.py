@@ -1,4 +1,5 @@
 import asyncio
+import time
 
 import pytest
 
@@ -66,9 +67,32 @@ async def test_a_reader_that_is_slow_is_no_silence_of_the_provider() -> None:
         for _ in range(3):
             await clock.sleep(60)  # the reader at work
             await watchdog.wait(clock.sleep(3))
+            watchdog.progressed()
 
     await clock.run(work())
     assert clock.monotonic() == 189
+
+
+async def test_nor_is_a_reader_that_lets_nothing_else_run() -> None:
+    clock = ManualClock()
+    watchdog = Watchdog(clock, idle=5, ceiling=1_000)
+
+    async def work() -> None:
+        for _ in range(3):
+            clock.advance(60)  # and no timer could ring meanwhile, on the machine's clock
+            await watchdog.wait(clock.sleep(3))
+            watchdog.progressed()
+
+    await clock.run(work())
+
+
+async def test_what_has_arrived_while_the_process_was_stopped_is_read_first() -> None:
+    watchdog = Watchdog(SystemClock(), idle=0.05, ceiling=60)
+    loop = asyncio.get_running_loop()
+    arriving: asyncio.Future[str] = loop.create_future()
+    loop.call_later(0.01, time.sleep, 0.2)  # all stands still until long after the idle time is over
+    loop.call_later(0.02, arriving.set_result, "here")
+    assert await watchdog.wait(arriving) == "here"
 
 
 async def test_a_slow_reader_past_the_ceiling_still_gets_what_has_arrived_but_waits_no_more() -> None:

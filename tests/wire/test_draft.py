@@ -1,5 +1,6 @@
 """The rules that hold for every provider's stream, shown with OpenAI's chunks."""
 
+import json
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from loopwatch.detect.settings import LoopDetection
 from loopwatch.errors import ProviderFault, UnreadableReply
 from loopwatch.wire.assembly import assembly_for, whole_reply
 from loopwatch.wire.draft import CROWDED, EMPTY, MANY_CALLS
+from loopwatch.wire.openai import OpenAIDraft
 from loopwatch.wire.pieces import Piece
 from loopwatch.wire.reply import Reply, ToolCall
 from tests.wire.replies import assemble, reply_of
@@ -287,3 +289,22 @@ def test_a_crowd_of_tool_calls_is_refused() -> None:
 def test_a_reply_is_finished_as_often_as_one_likes() -> None:
     assembly, _ = assemble("openai", tool(0, name="f", arguments="{}"))
     assert assembly.finish() == assembly.finish()
+
+
+def test_s13_an_id_that_comes_late_still_counts_and_the_first_one_holds() -> None:
+    draft = OpenAIDraft()
+    for name in (None, "gen-7", "gen-8"):
+        draft.push(json.dumps({"id": name, "choices": [{"index": 0, "delta": {"content": "a"}}]}).encode())
+    draft.push(b'{"id": "gen-9", "model": "late", "choices": [{"index": 0, "delta": {"content": "a"}}]}')
+    assert (draft.generation_id, draft.model, draft.text("content")) == ("gen-7", "late", "aaaa")
+
+
+def test_a_second_answer_beside_the_first_is_not_read() -> None:
+    draft = OpenAIDraft()
+    for index in (0, 1, 0, 1):
+        draft.push(
+            json.dumps(
+                {"id": "g", "model": "m", "choices": [{"index": index, "delta": {"content": str(index)}}]}
+            ).encode()
+        )
+    assert draft.text("content") == "00"

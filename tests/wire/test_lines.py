@@ -1,4 +1,5 @@
 import re
+import time
 from itertools import pairwise
 
 import pytest
@@ -70,3 +71,13 @@ def test_lines_before_it_are_not_lost(end: bytes) -> None:
     for refused in (lines.finish, lambda: lines.feed(b"")):
         with pytest.raises(InputError):
             refused()
+
+
+def test_millions_of_carriage_returns_are_no_more_work_than_they_are_many() -> None:
+    def seconds(size: int) -> float:
+        lines = Lines()
+        began = time.process_time()
+        lines.feed(b"\r" * size)
+        return time.process_time() - began
+
+    assert seconds(1_000_000) < 100 * max(seconds(50_000), 0.001)

@@ -87,10 +87,8 @@ def bill_for(client: "ModelClient", reply: "Reply", losses: Losses) -> Bill:
 
 def failure_as_json(error: "ModelError", losses: Losses) -> str:
     """One line for programs about a call that ended with no reply."""
-    tally = error.tally
     document: dict[str, object] = {"error": str(error), "error_type": error.error_type}
-    if tally is not None:
-        document |= _attempts(error.attempts, tally, losses)
+    document |= _attempts(error.attempts, error.tally, losses)
     return msgspec.json.encode(document).decode()
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from loopwatch.cli import options
-from loopwatch.cli.terminal import CONTROLS, is_terminal
+from loopwatch.cli.terminal import CONTROLS, is_terminal, say
 from loopwatch.errors import InputError, ModelError
 
 if TYPE_CHECKING:
@@ -103,6 +103,8 @@ def chat(
 
     from loopwatch.client.model import ModelClient
 
+    if sys.stdout is None:
+        raise InputError("standard output is closed: there is nowhere to put the reply")
     client = ModelClient(
         model,
         base_url=base_url,
@@ -158,7 +160,7 @@ async def _ask(client: "ModelClient", request: dict[str, Any], asked: Asked) -> 
                 if asked.as_json:
                     click.echo(failure_as_json(error, losses))
                 elif losses.known:
-                    click.echo(f"loopwatch: {losses}", err=True)
+                    say(f"loopwatch: {losses}")
                 raise
             if not asked.as_json and live.screen is None:
                 _print(reply)
@@ -168,7 +170,7 @@ async def _ask(client: "ModelClient", request: dict[str, Any], asked: Asked) -> 
         click.echo(bill.as_json())
         return
     for line in (*remarks(reply, max_tokens=asked.max_tokens), bill):
-        click.echo(f"loopwatch: {line}", err=True)
+        say(f"loopwatch: {line}")
 
 
 def _print(reply: "Reply") -> None:
@@ -179,7 +181,7 @@ def _print(reply: "Reply") -> None:
 
 
 async def _losses(
-    client: "ModelClient", tally: "Tally | None", asked: Asked, live: "Live", reply: "Reply | None" = None
+    client: "ModelClient", tally: "Tally", asked: Asked, live: "Live", reply: "Reply | None" = None
 ) -> "Losses":
     """What was lost; the provider may take its time to tell."""
     from loopwatch.cli.losses import losses_of
@@ -191,7 +193,6 @@ async def _losses(
         tokens = sum(estimate_tokens(one["content"], client.provider) for one in asked.messages)
     live.waiting.begin("asking what the discarded replies cost")
     try:
-        discarded = tally.discarded if tally is not None else []
-        return await losses_of(client, discarded, tokens)
+        return await losses_of(client, tally.discarded, tokens)
     finally:
         live.waiting.end()

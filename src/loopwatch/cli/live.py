@@ -5,10 +5,8 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Self
 
-import click
-
 from loopwatch.cli.notes import Notes
-from loopwatch.cli.terminal import Screen, is_erasable
+from loopwatch.cli.terminal import Screen, is_erasable, say
 from loopwatch.cli.waiting import Waiting
 from loopwatch.client.items import AttemptDiscarded, Delta, Item, Reply
 from loopwatch.errors import LoopedReply
@@ -82,5 +80,5 @@ class Live:
     def _take_back(self) -> None:
         self.waiting.end()
         if self.screen is not None and not self.screen.take_back():
-            click.echo(SCROLLED, err=True)
+            say(SCROLLED)
         self._notes.print()

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from loopwatch.pricing.price import NANO
 from loopwatch.pricing.prices import PriceTable
-from loopwatch.pricing.scripts import CharCounts
 from loopwatch.pricing.tokens import TokenRates
 from loopwatch.wire.usage import Usage
 
@@ -92,8 +91,8 @@ def _cost(price: "LatePrice") -> int | None:
 
 
 def _estimate(client: "ModelClient", one: "Discarded", input_tokens: int) -> int | None:
-    """What it cost if it was billed as far as it was read. Of its text only the length is left."""
-    output = TokenRates().estimate_from_counts(CharCounts(latin=one.trip.chars), client.provider).tokens
+    """What it cost if it was billed as far as it was read."""
+    output = TokenRates().estimate_from_counts(one.counts, one.provider).tokens
     usage = Usage(input_tokens=input_tokens, output_tokens=output)
     return PriceTable().cost(usage, model=one.model, provider=client.provider, at=datetime.now(UTC))
 

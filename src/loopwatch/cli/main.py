@@ -14,7 +14,7 @@ import click
 from click.exceptions import NoArgsIsHelpError
 
 from loopwatch.cli.interrupts import interrupts_arrive
-from loopwatch.cli.terminal import one_line
+from loopwatch.cli.terminal import say
 from loopwatch.errors import ConfigError, InputError, LoopedReply, LoopTripped, LoopwatchError, SettingsError
 
 FAILED = 1
@@ -70,7 +70,7 @@ def _one_line(error: click.ClickException) -> str:
     """The error with the command it belongs to, and where its options are described."""
     ctx = getattr(error, "ctx", None)
     command = ctx.command_path if ctx is not None else "loopwatch"
-    return one_line(f"{command}: {error.format_message()} (see {command} --help)")
+    return f"{command}: {error.format_message()} (see {command} --help)"
 
 
 def main(args: list[str] | None = None) -> NoReturn:
@@ -86,17 +86,17 @@ def main(args: list[str] | None = None) -> NoReturn:
         error.show()
         code = INVALID
     except click.ClickException as error:
-        click.echo(_one_line(error), err=True)
+        say(_one_line(error))
         code = error.exit_code
     except (KeyboardInterrupt, click.Abort):
         code = INTERRUPTED
     except LoopwatchError as error:
-        click.echo(one_line(f"loopwatch: {error}"), err=True)
+        say(f"loopwatch: {error}")
         code = next((code for kind, code in CODES.items() if isinstance(error, kind)), FAILED)
     except OSError as error:
         # Whoever read our output has gone (`| head`): no message. Else, say, the disk is full.
         if not isinstance(error, BrokenPipeError):
-            click.echo(f"loopwatch: {error}", err=True)
+            say(f"loopwatch: {error}")
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nothing left to flush at exit
         code = FAILED
     sys.exit(code if isinstance(code, int) else 0)

@@ -4,9 +4,7 @@ import logging
 from types import TracebackType
 from typing import Self
 
-import click
-
-from loopwatch.cli.terminal import one_line
+from loopwatch.cli.terminal import say
 
 
 class Notes(logging.Handler):
@@ -25,7 +23,7 @@ class Notes(logging.Handler):
     def print(self) -> None:
         """Say what was kept, a line each, on standard error."""
         for line in self._lines:
-            click.echo(f"loopwatch: {one_line(line)}", err=True)
+            say(f"loopwatch: {line}")
         self._lines.clear()
 
     def __enter__(self) -> Self:

@@ -1,7 +1,10 @@
 """What a terminal is, and how a reply is shown on one and taken back."""
 
 import os
+from contextlib import suppress
 from typing import TextIO
+
+import click
 
 CONTROLS = dict.fromkeys((*range(32), *range(127, 160)), "\N{REPLACEMENT CHARACTER}")
 CONTROLS |= {ord("\t"): "\t", ord("\n"): "\n", ord("\r"): ""}
@@ -26,6 +29,12 @@ def is_erasable(stream: TextIO | None) -> bool:
 def one_line(text: str) -> str:
     """Text of whatever origin as a single line that steers no terminal."""
     return text.replace("\n", " ").translate(CONTROLS)
+
+
+def say(line: str) -> None:
+    """A line on standard error. That it cannot be written changes nothing about what has been done."""
+    with suppress(OSError):
+        click.echo(one_line(line), err=True)
 
 
 class Screen:

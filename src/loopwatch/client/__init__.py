@@ -7,17 +7,38 @@
 was thrown away) and ``late`` (what that cost in the end).
 """
 
+import logging
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from loopwatch.client.items import AttemptDiscarded, Delta, Reply
+    from loopwatch.client.items import AttemptDiscarded, Delta, LoopSeen, Reply
+    from loopwatch.client.late import LatePrice
     from loopwatch.client.model import ModelClient
     from loopwatch.client.sync import SyncModelClient
+    from loopwatch.client.tally import Abandoned, Discarded, Tally
 
-__all__ = ["AttemptDiscarded", "Delta", "ModelClient", "Reply", "SyncModelClient"]
+__all__ = [
+    "Abandoned",
+    "AttemptDiscarded",
+    "Delta",
+    "Discarded",
+    "LatePrice",
+    "LoopSeen",
+    "ModelClient",
+    "Reply",
+    "SyncModelClient",
+    "Tally",
+]
+
+logging.getLogger("loopwatch").addHandler(logging.NullHandler())  # who wants to hear of it, says so
 
 _HOMES = {
+    "Abandoned": "loopwatch.client.tally",
+    "Discarded": "loopwatch.client.tally",
+    "LatePrice": "loopwatch.client.late",
+    "LoopSeen": "loopwatch.client.items",
+    "Tally": "loopwatch.client.tally",
     "AttemptDiscarded": "loopwatch.client.items",
     "Delta": "loopwatch.client.items",
     "ModelClient": "loopwatch.client.model",

@@ -5,19 +5,24 @@ from typing import TYPE_CHECKING
 
 from loopwatch.client.endpoint import Endpoint
 from loopwatch.client.listener import Listener, Loop
-from loopwatch.client.quoting import Quoting
+from loopwatch.client.quoting import SHOWN, Quoting
 from loopwatch.client.schedule import retry_after
 from loopwatch.client.status import BODY, is_retryable, is_success, message_of, named, refusal
 from loopwatch.client.transport import Request, Response, Transport, TransportError
 from loopwatch.client.watchdog import Expired, Watchdog
-from loopwatch.errors import CallTimeout, ModelError, ProviderFault, UnreachableModel
+from loopwatch.detect.settings import CHANNELS
+from loopwatch.errors import CallTimeout, ModelError, ProviderFault, UnreachableModel, one_line
+from loopwatch.pricing.scripts import CharCounts, count_chars
 
 if TYPE_CHECKING:
     from loopwatch.client.items import Delta, LoopSeen
     from loopwatch.detect.settings import LoopDetection
     from loopwatch.wire.reply import Reply
+    from loopwatch.wire.usage import Usage
 
 GENERATION_ID = "x-generation-id"
+HEADER = 300
+"""Characters of a header's value that are read."""
 
 
 class Failed(Exception):
@@ -48,15 +53,17 @@ class Attempt:
         transport: Transport,
         watchdog: Watchdog,
         settings: "LoopDetection | None",
+        model: str,
         images: bool,
     ) -> None:
-        """Take what is asked, who asks, and who watches."""
+        """Take what is asked, of which model, who asks, and who watches."""
+        self.model = model
         self._request = request
         self._at = at
         self._transport = transport
         self._watchdog = watchdog
         self._images = images
-        self._quoting = Quoting(request.body, at.key)
+        self._quoting = Quoting(request.body, at.secrets)
         self._listener = Listener(settings)
         self._response: Response | None = None
         self._generation_id: str | None = None
@@ -75,6 +82,16 @@ class Attempt:
     def generation_id(self) -> str | None:
         """What the reply's price can be asked for under."""
         return self._generation_id or self._listener.assembly.generation_id
+
+    @property
+    def usage(self) -> "Usage | None":
+        """What it is billed for, as far as the stream has said."""
+        return self._listener.assembly.usage
+
+    @property
+    def counts(self) -> CharCounts:
+        """The characters that have come, of every channel."""
+        return count_chars("".join(map(self._listener.assembly.text, CHANNELS)))
 
     @property
     def provider(self) -> str | None:
@@ -103,7 +120,7 @@ class Attempt:
         try:
             data = await response.read()
         except TransportError as error:
-            if listener.ended():
+            if listener.take_finished():
                 return []
             raise _broken(error) from None
         except asyncio.CancelledError:
@@ -117,12 +134,14 @@ class Attempt:
         try:
             heard = listener.feed(data)
         except ProviderFault as fault:
-            said = self._quoting.clean(str(fault))
+            said = self._quoting.clean(str(fault))[:SHOWN]
             if fault.code is None or not is_retryable(fault.code):
                 raise ProviderFault(said, fault.code) from None
             raise Failed(said, status=fault.code) from None
         if listener.progress != progress:
             watchdog.progressed()
+        if listener.loop is not None or listener.reply is not None:
+            self.end()  # nothing more is read, whatever the consumer does with this
         return heard
 
     def refuse_loop(self) -> None:
@@ -140,25 +159,30 @@ class Attempt:
     async def _judge_head(self, response: Response) -> None:
         """Let a success pass, before a chunk is read; of anything else, read what it says."""
         status, headers = response.status, response.headers
-        self._generation_id = headers.get(GENERATION_ID)
+        self._generation_id = _header(headers.get(GENERATION_ID))
         if is_success(status):
             return
-        body = await self._beginning(response)
+        body, over = await self._beginning(response)
         quoting = self._quoting
         if is_retryable(status):
+            if over:
+                raise Expired("ceiling")
             cause = named(status) + quoting.quote(message_of(body))
             raise Failed(cause, status=status, asked=retry_after(status, headers.get("retry-after")))
-        location = headers.get("location")
+        location = quoting.clean(_header(headers.get("location")) or "")
         raise refusal(status, body, at=self._at, quoting=quoting, images=self._images, location=location)
 
-    async def _beginning(self, response: Response) -> bytes:
+    async def _beginning(self, response: Response) -> tuple[bytes, bool]:
+        """The beginning of an error's body, and whether the call's time ran out over it."""
         body = b""
         try:
             while len(body) < BODY and (data := await self._watchdog.wait(response.read())):
                 body += data
-        except (Expired, TransportError):
+        except TransportError:
             pass  # the status has said what matters
-        return body[:BODY]
+        except Expired as expired:
+            return body, expired.which == "ceiling"
+        return body[:BODY], False
 
     def _ran_out(self, expired: Expired) -> Exception:
         served = f" (served by {self.provider})" if self.provider else ""
@@ -170,3 +194,8 @@ class Attempt:
 
 def _broken(error: TransportError) -> Failed | ModelError:
     return UnreachableModel(str(error)) if error.permanent else Failed(str(error))
+
+
+def _header(value: str | None) -> str | None:
+    """A header's value as one harmless line; None where there is none."""
+    return (one_line(value)[:HEADER] or None) if value is not None else None

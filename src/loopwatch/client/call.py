@@ -6,12 +6,12 @@ from dataclasses import fields
 from loopwatch.client import messages
 from loopwatch.client.attempt import Attempt, Failed
 from loopwatch.client.items import AttemptDiscarded, Reply
+from loopwatch.client.listener import Loop
 from loopwatch.client.schedule import wait_after
-from loopwatch.client.tally import Discarded, Tally
+from loopwatch.client.tally import Abandoned, Discarded, Tally
 from loopwatch.errors import LoopedReply, ModelError, RetriesSpent
 
 log = logging.getLogger("loopwatch.client")
-logging.getLogger("loopwatch").addHandler(logging.NullHandler())
 
 
 class Call:
@@ -24,7 +24,6 @@ class Call:
         ceiling: float,
         label: str,
         stop_on_same_loop: bool,
-        model: str,
         provider: str | None,
     ) -> None:
         """Begin before the first."""
@@ -34,7 +33,6 @@ class Call:
         self._ceiling = ceiling
         self._label = label
         self._stop_on_same_loop = stop_on_same_loop
-        self._model = model
         self._provider = provider  # what the address tells, where the stream does not
         self._places: set[int] = set()
 
@@ -44,7 +42,7 @@ class Call:
 
     def failed(self, attempt: Attempt, failure: Failed) -> AttemptDiscarded:
         """Take a failure that another attempt may better. Raises a ModelError where none is to be made."""
-        self._count(attempt, failure)
+        self._count(attempt, failure.cause, failure.loop)
         self._say_seen(attempt)
         loop = failure.loop
         if loop is not None and loop.place is not None:
@@ -57,7 +55,8 @@ class Call:
             said = messages.too_long_a_wait(
                 self._label, asked=failure.asked, ceiling=self._ceiling, cause=failure.cause
             )
-            raise self.counted(RetriesSpent(said, failure.status))
+            kind = self._looped(said) if self.tally.discarded else RetriesSpent(said, failure.status)
+            raise self.counted(kind)
         wait = wait_after(self.number, failure.asked)
         log.warning(
             "%s",
@@ -79,6 +78,13 @@ class Call:
         came["generation_id"] = attempt.generation_id
         return Reply(**came, attempts=self.number, tally=self.tally)
 
+    def fatal(self, attempt: Attempt, error: ModelError) -> ModelError:
+        """An error that ends the call, with the call's name and all that was counted."""
+        self._count(attempt, str(error))
+        self._say_seen(attempt)
+        error.args = (messages.named(self._label, str(error)), *error.args[1:])
+        return self.counted(error)
+
     def counted(self, error: ModelError) -> ModelError:
         """The error with what was counted on the way to it."""
         error.attempts = self.number
@@ -89,18 +95,16 @@ class Call:
         for loop in attempt.seen:
             log.warning("%s", messages.shadowed(self._label, str(loop.trip)))
 
-    def _count(self, attempt: Attempt, failure: Failed) -> None:
-        if failure.loop is None:
-            return
-        self.tally.discarded.append(
-            Discarded(
-                failure.loop.trip,
-                failure.loop.channel,
-                attempt.generation_id,
-                attempt.provider or self._provider,
-                self._model,
+    def _count(self, attempt: Attempt, cause: str, loop: Loop | None = None) -> None:
+        """Keep what is needed to know what an attempt has cost; nothing where no reply had begun."""
+        counts, usage, generation_id = attempt.counts, attempt.usage, attempt.generation_id
+        provider, model = attempt.provider or self._provider, attempt.model
+        if loop is not None:
+            self.tally.discarded.append(
+                Discarded(loop.trip, loop.channel, generation_id, provider, model, counts)
             )
-        )
+        elif counts.total or usage is not None or generation_id is not None:
+            self.tally.abandoned.append(Abandoned(cause, counts, usage, generation_id, provider, model))
 
     def _spent(self, failure: Failed) -> ModelError:
         if self.tally.discarded:

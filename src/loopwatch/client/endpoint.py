@@ -33,6 +33,15 @@ class Endpoint:
         return urlsplit(self.base_url).hostname or ""
 
     @property
+    def secrets(self) -> list[str]:
+        """What no message may show: the key, and the values of headers that are named as if they held one."""
+        secrets = [self.key] if self.key is not None else []
+        for name, value in self.extra_headers.items():
+            if any(part in name.lower() for part in SECRET):
+                secrets.append(value.removeprefix("Bearer ").strip())
+        return secrets
+
+    @property
     def is_openrouter(self) -> bool:
         """Whether it is OpenRouter's."""
         return self.host == OPENROUTER_HOST or self.host.endswith("." + OPENROUTER_HOST)
@@ -91,16 +100,21 @@ def endpoint(
     at = Endpoint(address)
     if api_key is None:
         api_key_env = api_key_env or ("OPENROUTER_API_KEY" if at.is_openrouter else "OPENAI_API_KEY")
-        api_key = os.environ.get(api_key_env) or None
+        api_key = os.environ.get(api_key_env, "").strip() or None
     else:
         api_key_env = None
         api_key = api_key.strip() or None
-    if api_key is not None:
-        api_key = api_key.strip()
-        if not api_key.isascii() or not api_key.isprintable() or " " in api_key:
-            where = f"in {api_key_env}" if api_key_env else "that was given"
-            raise InputError(f"the API key {where} has characters that no header can hold: copy it again")
+    if api_key is not None and not (api_key.isascii() and api_key.isprintable() and " " not in api_key):
+        where = f"in {api_key_env}" if api_key_env else "that was given"
+        raise InputError(f"the API key {where} has characters that no header can hold: copy it again")
+    for name, value in (headers or {}).items():
+        if not all(isinstance(part, str) for part in (name, value)):
+            raise InputError(f"the header {name!r} is no text")
     return Endpoint(address, api_key, api_key_env, dict(headers or {}))
+
+
+SECRET = ("auth", "cookie", "key", "secret", "token")
+"""What a header's name has in it where its value is not for everybody."""
 
 
 def is_loopback(host: str) -> bool:

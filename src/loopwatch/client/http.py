@@ -5,7 +5,6 @@ keep; and some servers (llama.cpp) announce that they keep a connection and clos
 """
 
 import asyncio
-import os
 import ssl
 from collections.abc import Mapping
 from urllib.parse import urlsplit
@@ -14,10 +13,14 @@ from urllib.request import getproxies, proxy_bypass
 import aiohttp
 
 from loopwatch.client.endpoint import is_loopback
+from loopwatch.client.faults import NO_PROXY, told
 from loopwatch.client.transport import Request, TransportError
 
 CONNECT = 30
 """Seconds for a connection to be made, TLS included. What comes later is the client's two clocks' affair."""
+
+
+CLOSED = TransportError("the client has been closed: make a new one", permanent=True)
 
 
 class AiohttpTransport:
@@ -25,35 +28,46 @@ class AiohttpTransport:
 
     def __init__(self, ssl_context: ssl.SSLContext | None = None) -> None:
         """Use ``ssl_context`` where a server's certificate is not one of the system's."""
+        self.closed = False
         self._ssl = ssl_context
         self._session: aiohttp.ClientSession | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
     async def send(self, request: Request) -> "AiohttpResponse":
         """Send a request and wait for the head of its answer. Raises TransportError where none comes."""
+        proxy = _proxy(request.url)
         try:
             response = await self._running().request(
                 request.method,
                 request.url,
                 headers=request.headers,
                 data=request.body or None,
-                proxy=_proxy(request.url),
+                proxy=proxy,
                 allow_redirects=False,  # a key is for the host that it was given for
             )
         except (aiohttp.ClientError, OSError, ValueError) as error:
-            raise _told(error, request.url) from None
-        return AiohttpResponse(response)
+            raise self.failure(error, request.url, proxy) from None
+        return AiohttpResponse(response, self, proxy)
 
     async def aclose(self) -> None:
-        """Close whatever is open."""
+        """Close whatever is open, for good: what is under way ends with a TransportError."""
+        self.closed = True
         session, self._session = self._session, None
         if session is not None:
             await session.close()
 
+    def failure(self, error: Exception, url: str, proxy: str | None) -> TransportError:
+        """What to raise for an error of aiohttp's."""
+        return CLOSED if self.closed else told(error, url, proxy, CONNECT)
+
     def _running(self) -> aiohttp.ClientSession:
         """The session of the running event loop; one of another loop is of no use."""
+        if self.closed:
+            raise CLOSED
         loop = asyncio.get_running_loop()
         if self._session is None or self._session.closed or self._loop is not loop:
+            if self._session is not None and not self._session.closed:
+                self._session.detach()  # its loop is gone, and with it all that was open
             connector = aiohttp.TCPConnector(
                 limit=0,  # to wait for others would count as a provider that is silent
                 force_close=True,
@@ -70,11 +84,20 @@ class AiohttpTransport:
 class AiohttpResponse:
     """An answer whose head has arrived."""
 
-    __slots__ = ("_response",)
+    __slots__ = ("_lost", "_proxy", "_response", "_transport")
 
-    def __init__(self, response: aiohttp.ClientResponse) -> None:
+    def __init__(
+        self, response: aiohttp.ClientResponse, transport: AiohttpTransport, proxy: str | None
+    ) -> None:
         """Take over aiohttp's."""
         self._response = response
+        self._transport = transport
+        self._proxy = proxy
+        connection = response.connection
+        protocol = connection.protocol if connection is not None else None
+        self._lost = protocol.closed if protocol is not None else None
+        if self._lost is not None:
+            self._lost.add_done_callback(_hear_of)
 
     @property
     def status(self) -> int:
@@ -89,13 +112,31 @@ class AiohttpResponse:
     async def read(self) -> bytes:
         """What has arrived since the last call; nothing at the end. Raises TransportError."""
         try:
-            return await self._response.content.readany()
+            data = await self._response.content.readany()
         except (aiohttp.ClientError, OSError, ValueError) as error:
-            raise _told(error, str(self._response.url)) from None
+            raise self._transport.failure(error, str(self._response.url), self._proxy) from None
+        if not data:
+            self._refuse_break()
+        return data
+
+    def _refuse_break(self) -> None:
+        """Raise TransportError where the end was none: of a body without a length, any end looks like one."""
+        if self._transport.closed:
+            raise CLOSED
+        lost = self._lost
+        error = lost.exception() if lost is not None and lost.done() and not lost.cancelled() else None
+        if isinstance(error, Exception):
+            raise self._transport.failure(error, str(self._response.url), self._proxy)
 
     def drop(self) -> None:
         """Close the connection, whatever is still to come."""
         self._response.close()
+
+
+def _hear_of(lost: "asyncio.Future[None]") -> None:
+    """Or asyncio would complain that nobody asked how the connection ended."""
+    if not lost.cancelled():
+        lost.exception()
 
 
 def _proxy(url: str) -> str | None:
@@ -103,35 +144,7 @@ def _proxy(url: str) -> str | None:
     parts = urlsplit(url)
     if not parts.hostname or is_loopback(parts.hostname) or proxy_bypass(parts.hostname):
         return None
-    return getproxies().get(parts.scheme)
-
-
-def _told(error: Exception, url: str) -> TransportError:
-    """What aiohttp says, in words of ours: its own may quote what was sent."""
-    parts = urlsplit(url)
-    host = f"{parts.hostname}:{parts.port or (443 if parts.scheme == 'https' else 80)}"
-    if isinstance(error, aiohttp.ClientConnectorError):
-        return _unconnected(error, host)
-    if isinstance(error, TimeoutError):
-        return TransportError(f"cannot connect to {host} within {CONNECT} seconds")
-    if isinstance(error, aiohttp.ClientResponseError):
-        return TransportError(f"{host} does not speak HTTP: check the scheme and the port", permanent=True)
-    if isinstance(error, aiohttp.ClientError | ConnectionError):
-        return TransportError(f"{host} closed the connection before the answer was complete")
-    return TransportError(f"the request could not be sent ({type(error).__name__})", permanent=True)
-
-
-def _unconnected(error: aiohttp.ClientConnectorError, host: str) -> TransportError:
-    """Why there is no connection."""
-    if isinstance(error, aiohttp.ClientConnectorCertificateError):
-        why = getattr(error.certificate_error, "verify_message", "") or "it cannot be verified"
-        return TransportError(f"the certificate of {host} was refused: {why}", permanent=True)
-    if isinstance(error, aiohttp.ClientConnectorSSLError):
-        why = getattr(error.os_error, "reason", None) or "no common protocol"
-        reason = f"TLS with {host} failed ({why}): is it http:// instead of https://?"
-        return TransportError(reason, permanent=True)
-    if isinstance(error, aiohttp.ClientConnectorDNSError):
-        return TransportError(f"there is no host called {error.host}: check the base URL")
-    number = error.os_error.errno
-    why = os.strerror(number) if number else "no answer"  # asyncio's own text repeats the address
-    return TransportError(f"cannot connect to {host}: {why}")
+    proxy = getproxies().get(parts.scheme)
+    if proxy is not None and urlsplit(proxy).scheme not in ("http", "https"):
+        raise TransportError(NO_PROXY, permanent=True)
+    return proxy

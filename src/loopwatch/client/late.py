@@ -7,6 +7,7 @@ for it later, under the reply's generation id; its books may lag, so a 404 means
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Any
 
 import msgspec
@@ -19,7 +20,7 @@ from loopwatch.wire.decoding import anything
 from loopwatch.wire.usage import Usage, of_generation
 
 EVERY = 2
-"""Seconds between two look-ups of the same reply."""
+"""Seconds between two look-ups of the same reply; with WITHIN, as the system of the seed has it."""
 
 WITHIN = 30
 """Seconds after which a price that is not there is given up: 16 look-ups."""
@@ -29,8 +30,6 @@ AT_ONCE = 8
 
 RECORD = 1_024 * 1_024
 """Bytes of an answer beyond which it is no record of a price."""
-
-FOUND, NOT_YET = 200, 404
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,26 +51,27 @@ class LatePrice:
 async def look_up(ids: Sequence[str], *, at: Endpoint, transport: Transport, clock: Clock) -> list[LatePrice]:
     """The prices of replies, in the order of their ids. Nothing is raised: what fails is unpriced."""
     gate = asyncio.Semaphore(AT_ONCE)
-
-    async def one(generation_id: str) -> LatePrice:
-        async with gate:
-            return await _look_up(generation_id, at, transport, clock)
-
     async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(one(generation_id)) for generation_id in ids]
+        tasks = [group.create_task(_look_up(one, gate, at, transport, clock)) for one in ids]
     return [task.result() for task in tasks]
 
 
-async def _look_up(generation_id: str, at: Endpoint, transport: Transport, clock: Clock) -> LatePrice:
+async def _look_up(
+    generation_id: str, gate: asyncio.Semaphore, at: Endpoint, transport: Transport, clock: Clock
+) -> LatePrice:
     """Ask until there is an answer, or no more time; the time also ends an answer that is under way."""
     began = clock.monotonic()
     watchdog = Watchdog(clock, idle=WITHIN, ceiling=WITHIN)
     try:
         while True:
-            status, body = await _ask(generation_id, at, transport, watchdog)
-            if status == FOUND:
+            await watchdog.wait(gate.acquire())
+            try:
+                status, body = await _ask(generation_id, at, transport, watchdog)
+            finally:
+                gate.release()
+            if status == HTTPStatus.OK:
                 return _read(generation_id, body)
-            if status != NOT_YET:
+            if status != HTTPStatus.NOT_FOUND:
                 return LatePrice(generation_id, reason=f"the look-up was answered with HTTP {status}")
             if clock.monotonic() + EVERY > began + WITHIN:
                 return LatePrice(generation_id, reason=f"no price within {WITHIN} s")
@@ -90,7 +90,7 @@ async def _ask(
     response = await watchdog.wait(transport.send(at.generation(generation_id)))
     try:
         body = b""
-        while response.status == FOUND and (data := await watchdog.wait(response.read())):
+        while response.status == HTTPStatus.OK and (data := await watchdog.wait(response.read())):
             body += data
             if len(body) > RECORD:
                 break

@@ -7,7 +7,8 @@ from loopwatch.client.items import Delta, LoopSeen
 from loopwatch.detect.detector import LoopDetector
 from loopwatch.errors import InputError, UnreadableReply
 from loopwatch.wire.assembly import assembly_for, whole_reply
-from loopwatch.wire.lines import BYTE_ORDER_MARK, LINE_CAP
+from loopwatch.wire.lines import BYTE_ORDER_MARK, LINE_CAP, MAYBE_A_MARK
+from loopwatch.wire.reader import BLANK
 from loopwatch.wire.sse import SSEDecoder
 
 if TYPE_CHECKING:
@@ -34,12 +35,13 @@ class Loop:
 class Listener:
     """Feed it what arrives until there is a ``reply`` or a ``loop``.
 
-    An event stream or, where a server does not stream, one document: the first byte tells. With no
+    An event stream or, where a server does not stream, one document: the first byte tells. A document
+    is complete when it is read, so it is not judged: there is nothing left to save. With no
     ``settings``, nobody watches for loops.
     """
 
     __slots__ = (
-        *("_begun", "_decoder", "_detectors", "_document", "_shadow"),
+        *("_begun", "_decoder", "_detectors", "_document", "_head", "_shadow"),
         *("assembly", "loop", "progress", "reply", "seen"),
     )
 
@@ -53,6 +55,7 @@ class Listener:
         self._decoder = SSEDecoder()
         self._document: bytearray | None = None
         self._begun = False
+        self._head = b""  # what came before it is known what this is
         self._detectors: dict[Channel, LoopDetector] = {}
         self._shadow = settings is not None and settings.shadow
         if settings is not None and settings.enabled:
@@ -65,7 +68,9 @@ class Listener:
         and ProviderFault where the provider reports an error.
         """
         if not self._begun and data:
-            self._begin(data)
+            data = self._begin(data)
+            if not data:
+                return []
         if self._document is not None:
             return self._read_document(data)
         assembly = self.assembly
@@ -83,8 +88,11 @@ class Listener:
             self.reply = assembly.finish()
         return heard
 
-    def ended(self) -> bool:
-        """Whether the provider had finished the reply, though the connection broke before it said so."""
+    def take_finished(self) -> bool:
+        """Take a reply that the provider had finished, though the connection broke before it said so.
+
+        Whether there was one. It was billed: to ask again would be to pay again.
+        """
         try:
             reply = self.assembly.finish()
         except UnreadableReply:
@@ -93,13 +101,20 @@ class Listener:
             self.reply = reply
         return self.reply is not None
 
-    def _begin(self, data: bytes) -> None:
-        start = data.removeprefix(BYTE_ORDER_MARK).lstrip()[:1]
-        self._begun = bool(start)
+    def _begin(self, data: bytes) -> bytes:
+        """Tell a document from events by the first byte; return what is to be read now."""
+        data = self._head + data
+        start = b"" if data in MAYBE_A_MARK else data[:BLANK].removeprefix(BYTE_ORDER_MARK).lstrip()[:1]
+        if not start and len(data) < BLANK:
+            self._head = data
+            return b""
+        self._begun = True
         if start == b"<":
             raise UnreadableReply(HTML)
         if start in (b"{", b"["):
             self._document = bytearray()
+            return data.removeprefix(BYTE_ORDER_MARK)
+        return data
 
     def _judge(self, pieces: "list[Piece]") -> "list[Delta | LoopSeen]":
         heard: list[Delta | LoopSeen] = []
@@ -131,7 +146,9 @@ class Listener:
         if len(document) > LINE_CAP:
             raise UnreadableReply(ENDLESS)
         if data:
-            self.progress += 1
+            self.progress += bool(data.strip())  # blanks keep a connection alive, and are no progress
             return []
         self.reply = reply = whole_reply("openai", bytes(document))
-        return [Delta(reply.text)] if reply.text else []
+        pieces = [Delta(reply.reasoning, "reasoning"), Delta(reply.text)]
+        pieces += [Delta(call.arguments, "tools") for call in reply.tool_calls]
+        return [piece for piece in pieces if piece.text]

@@ -54,6 +54,11 @@ def shadowed(label: str, loop: str) -> str:
     return f"{_subject(label)}loop detection would have discarded this reply (shadow): model looped: {loop}"
 
 
+def named(label: str, error: str) -> str:
+    """An error that ended a call."""
+    return f"{_subject(label)}{error}"
+
+
 def _subject(label: str) -> str:
     return f"model {label} — " if label else ""
 

@@ -5,35 +5,50 @@ from contextlib import aclosing
 from types import TracebackType
 from typing import Any, Self
 
+import msgspec
+
 from loopwatch.client.attempt import Attempt, Failed
 from loopwatch.client.call import Call
 from loopwatch.client.endpoint import endpoint
 from loopwatch.client.http import AiohttpTransport
 from loopwatch.client.items import Item, Reply
 from loopwatch.client.late import LatePrice, look_up
-from loopwatch.client.tally import Discarded
+from loopwatch.client.tally import Abandoned, Discarded
 from loopwatch.client.transport import Transport
 from loopwatch.client.watchdog import Watchdog
 from loopwatch.clock import Clock, SystemClock
 from loopwatch.detect.settings import LoopDetection
 from loopwatch.errors import ModelError, SettingsError
 from loopwatch.pricing.providers import provider_of
+from loopwatch.wire.openai import FIXED
 
 RETRIES = 10
+"""Retries, as the system of the seed has them, like the two below: 303 seconds of waits."""
+
 IDLE_SECS = 60.0
+"""Longer than providers take to begin, shorter than anybody waits for a reply that has stopped."""
+
 CALL_TIMEOUT_SECS = 900.0
+"""A quarter of an hour: the longest replies of reasoning models take minutes."""
+
+LONGEST_SECS = 10**9
+"""Thirty years: what no timer of an event loop refuses."""
+
 IMAGES = ("image_url", "input_image", "image")
 NO_LOOKUP = "this provider has no look-up of prices: ModelClient(generation_lookup=True) asks all the same"
 
 
 class ModelClient:
-    """Asks any OpenAI-compatible endpoint, streams, and retries what another attempt may better.
+    """Asks any OpenAI-compatible endpoint, streams, and retries what a retry may fix.
 
     A reply that loops is dropped as soon as ``loop_detection`` (settings, or the name of a preset) sees
-    it; without any, nobody watches. ``retries`` follow the first attempt, an attempt may be silent for
-    ``idle_secs`` and last ``call_timeout_secs`` in all. ``retry_with`` are fields that the request has
-    instead after a loop. ``generation_lookup`` says whether prices can be asked for later (by default,
-    at OpenRouter). Use it as an async context manager, or close it with ``aclose``.
+    it; without any, nobody watches. ``retries`` follow the first attempt; each attempt may be silent for
+    ``idle_secs`` and last ``call_timeout_secs`` in all, so that a call takes (retries + 1) times as long
+    at most, plus its waits. ``retry_with`` are fields that the request has instead after a loop.
+    ``generation_lookup`` says whether prices can be asked for later (by default, at OpenRouter).
+
+    One client serves any number of calls of one event loop at a time, but no second thread. Use it as
+    an async context manager, or close it with ``aclose``, which ends whatever is under way, for good.
 
     >>> async with ModelClient("gpt-4o-mini", loop_detection="balanced") as client:
     ...     reply = await client.complete({"messages": [{"role": "user", "content": "Hello"}]})
@@ -56,7 +71,7 @@ class ModelClient:
         transport: Transport | None = None,
         clock: Clock | None = None,
     ) -> None:
-        """Raises InputError on an address or a key that is none, SettingsError on figures without sense."""
+        """Raises InputError on an invalid address or key, SettingsError on an invalid setting."""
         _require(retries=retries, idle_secs=idle_secs, call_timeout_secs=call_timeout_secs)
         self._at = endpoint(base_url, api_key=api_key, api_key_env=api_key_env, headers=headers)
         self._model = model
@@ -67,6 +82,13 @@ class ModelClient:
         self._idle = float(idle_secs)
         self._ceiling = float(call_timeout_secs)
         self._retry_with = dict(retry_with or {})
+        for name in FIXED:
+            if name in self._retry_with:
+                raise SettingsError(f"retry_with has {name}: a retry asks the same question, and streams")
+        try:
+            msgspec.json.encode(self._retry_with)
+        except (TypeError, ValueError, RecursionError) as error:
+            raise SettingsError(f"retry_with is no JSON: {error}") from None
         self._looks_up = self._at.is_openrouter if generation_lookup is None else generation_lookup
         self._transport: Transport = transport if transport is not None else AiohttpTransport()
         self._clock = clock if clock is not None else SystemClock()
@@ -114,7 +136,6 @@ class ModelClient:
             ceiling=self._ceiling,
             label=label,
             stop_on_same_loop=settings is not None and settings.stop_on_same_loop,
-            model=str(body.get("model")),
             provider=self.provider,
         )
         images = _has_images(request.get("messages"))
@@ -133,7 +154,7 @@ class ModelClient:
             except Failed as failure:
                 discarded = call.failed(attempt, failure)
             except ModelError as error:
-                raise call.counted(error) from None
+                raise call.fatal(attempt, error) from None
             else:
                 yield call.accepted(attempt)
                 return
@@ -142,7 +163,7 @@ class ModelClient:
                 body |= self._retry_with
             await self._clock.sleep(discarded.wait)
 
-    async def price_discarded(self, replies: Iterable[str | Discarded]) -> list[LatePrice]:
+    async def price_discarded(self, replies: Iterable[str | Discarded | Abandoned]) -> list[LatePrice]:
         """What replies that were thrown away have cost in the end, by generation id or as in a tally.
 
         Takes up to half a minute, for all of them together: meant for the end of a run. One entry for
@@ -178,6 +199,7 @@ class ModelClient:
             transport=self._transport,
             watchdog=Watchdog(self._clock, idle=self._idle, ceiling=self._ceiling),
             settings=self._settings,
+            model=str(body.get("model")),
             images=images,
         )
 
@@ -187,8 +209,8 @@ def _require(*, retries: Any, **seconds: Any) -> None:
     if not isinstance(retries, int) or isinstance(retries, bool) or retries < 0:
         raise SettingsError(f"retries is {retries!r}: it must be a whole number, 0 or more")
     for name, value in seconds.items():
-        if not isinstance(value, int | float) or not value > 0:
-            raise SettingsError(f"{name} is {value!r}: it must be a number of seconds above 0")
+        if not isinstance(value, int | float) or not 0 < value <= LONGEST_SECS:
+            raise SettingsError(f"{name} is {value!r}: it must be a number of seconds, above 0 and finite")
 
 
 def _has_images(messages: object) -> bool:

@@ -8,8 +8,8 @@ FIRST = 1
 LONGEST = 60
 TOO_MANY_REQUESTS = 429
 SERVICE_UNAVAILABLE = 503
-DIGITS = 9
-"""Digits of a Retry-After that is no joke: thirty years."""
+DIGITS = 100
+"""Digits of a Retry-After beyond which it is no number that anybody meant."""
 
 
 def delay_after(attempt: int) -> int:

@@ -11,8 +11,8 @@ from loopwatch.errors import ImagesRefused, KeyRefused, RefusedRequest
 from loopwatch.wire.decoding import anything
 
 TOO_MANY_REQUESTS = 429
-BODY = 2_000
-"""Bytes of a refusal that are read."""
+BODY = 64 * 1_024
+"""Bytes of a refusal that are read: the message may stand behind a gateway's copy of what it was told."""
 
 IMAGE_STATUSES = (400, 404, 422)
 IMAGE_PHRASES = (
@@ -29,6 +29,7 @@ IMAGE_PHRASES = (
 """What providers write where a model takes no images, in lower case."""
 
 MISSING = 404
+KEY_HEADERS = ("authorization", "api-key", "x-api-key")
 
 
 def is_success(status: int) -> bool:
@@ -76,6 +77,8 @@ def _origin(location: str) -> str:
 
 
 def _key(at: Endpoint) -> str:
+    if any(name.lower() in KEY_HEADERS for name in at.extra_headers):
+        return f"{at.host} refused the key in the headers: is it complete, and of this provider?"
     if at.key is None:
         return f"no API key was sent: set {at.key_env}" if at.key_env else "no API key was sent"
     where = f"in {at.key_env}" if at.key_env else "that was given as api_key"

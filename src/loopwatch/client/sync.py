@@ -1,17 +1,37 @@
-"""The same for programs without an event loop."""
+"""``SyncModelClient``: the model client for programs without an event loop."""
 
 import asyncio
 from collections.abc import Coroutine, Iterable, Iterator, Mapping
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, Self, TypedDict, TypeVar, Unpack
 
 from loopwatch.client.items import Item, Reply
 from loopwatch.client.late import LatePrice
 from loopwatch.client.model import ModelClient
-from loopwatch.client.tally import Discarded
+from loopwatch.client.tally import Abandoned, Discarded
+from loopwatch.client.transport import Transport
+from loopwatch.clock import Clock
+from loopwatch.detect.settings import LoopDetection
 from loopwatch.errors import LoopwatchError
 
 T = TypeVar("T")
+
+
+class Options(TypedDict, total=False):
+    """What ModelClient takes besides the model; see there."""
+
+    base_url: str | None
+    api_key: str | None
+    api_key_env: str | None
+    headers: Mapping[str, str] | None
+    loop_detection: LoopDetection | str | None
+    retries: int
+    idle_secs: float
+    call_timeout_secs: float
+    retry_with: Mapping[str, Any] | None
+    generation_lookup: bool | None
+    transport: Transport | None
+    clock: Clock | None
 
 
 class SyncModelClient:
@@ -20,10 +40,11 @@ class SyncModelClient:
     Not for several threads at a time: each takes one of its own.
     """
 
-    def __init__(self, model: str | None = None, **options: Any) -> None:
+    def __init__(self, model: str | None = None, **options: Unpack[Options]) -> None:
         """Take what ModelClient takes."""
         self._client = ModelClient(model, **options)
         self._runner = asyncio.Runner()
+        self._closed = False
 
     def __repr__(self) -> str:
         """Whom it asks."""
@@ -44,16 +65,19 @@ class SyncModelClient:
             while (item := self._run(following())) is not None:
                 yield item
         finally:
-            self._run(items.aclose())
+            if not self._closed:  # or the client was closed before, and this with it
+                self._run(items.aclose())
 
-    def price_discarded(self, replies: Iterable[str | Discarded]) -> list[LatePrice]:
+    def price_discarded(self, replies: Iterable[str | Discarded | Abandoned]) -> list[LatePrice]:
         """As ``ModelClient.price_discarded``."""
         return self._run(self._client.price_discarded(replies))
 
     def close(self) -> None:
-        """Close whatever is open."""
-        self._run(self._client.aclose())
-        self._runner.close()
+        """Close whatever is open; a second time does nothing."""
+        if not self._closed:
+            self._run(self._client.aclose())
+            self._runner.close()
+            self._closed = True
 
     def __enter__(self) -> Self:
         """Nothing is opened before it is needed."""

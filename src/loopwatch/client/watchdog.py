@@ -30,8 +30,8 @@ class Watchdog:
     """
 
     __slots__ = (
-        *("_cancelled_before", "_clock", "_expired", "_last", "_monotonic", "_task", "_timer", "_until"),
-        *("ceiling", "idle"),
+        *("_cancelled_before", "_clock", "_expired", "_last", "_monotonic", "_rested", "_task"),
+        *("_timer", "_until", "ceiling", "idle"),
     )
 
     def __init__(self, clock: Clock, *, idle: float, ceiling: float) -> None:
@@ -40,7 +40,7 @@ class Watchdog:
         self.ceiling = ceiling
         self._clock = clock
         self._monotonic = clock.monotonic
-        self._last = clock.monotonic()
+        self._last = self._rested = clock.monotonic()
         self._until = self._last + ceiling
         self._task: asyncio.Task[object] | None = None  # who awaits
         self._cancelled_before = 0  # how often that task had been
@@ -49,8 +49,8 @@ class Watchdog:
         self._set()
 
     def progressed(self) -> None:
-        """Something came: the idle clock begins anew."""
-        self._last = self._monotonic()
+        """Something came with what was awaited last: the idle clock begins anew."""
+        self._last = self._rested
 
     async def wait(self, something: Awaitable[T]) -> T:
         """Await ``something``. Raises Expired where one of the clocks runs out before it comes."""
@@ -69,10 +69,8 @@ class Watchdog:
         """Something is about to be awaited."""
         task = asyncio.current_task()
         assert task is not None  # noqa: S101  a coroutine runs in a task
+        self._last += self._monotonic() - self._rested  # the reader's time is not the provider's silence
         if self._timer is None:
-            # It rang while the reader was at work. That was not the provider's silence, and what has
-            # arrived meanwhile comes without waiting.
-            self._last = self._monotonic()
             self._set()
         self._cancelled_before = task.cancelling()
         self._task = task
@@ -86,6 +84,7 @@ class Watchdog:
     def rest(self) -> None:
         """Nothing is awaited any more."""
         self._task = None
+        self._rested = self._monotonic()
 
     def stop(self) -> None:
         """Ring no more."""
@@ -100,6 +99,10 @@ class Watchdog:
         self._timer = self._clock.call_later(max(0.0, self._due() - self._monotonic()), self._ring)
 
     def _ring(self) -> None:
+        """A turn of the event loop's grace: what has arrived while nothing ran is read first."""
+        self._timer = self._clock.call_later(0, self._judge) if self._task is not None else None
+
+    def _judge(self) -> None:
         self._timer = None
         if self._task is None:
             return

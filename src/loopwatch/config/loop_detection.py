@@ -17,6 +17,7 @@ from loopwatch.config.fields import SOME, Block, Maybe, Names
 from loopwatch.config.numbers import U32, refuse, whole
 from loopwatch.detect.settings import Channel, LoopDetection
 from loopwatch.detect.trip import RULES, Rule
+from loopwatch.wire.openai import FIXED
 
 SEED = LoopDetection()
 FIGURES = {
@@ -30,12 +31,9 @@ FIGURES = {
 
 FurtherRule = Literal["cycle", "phrases", "blank"]
 
-RESERVED = ("messages", "stream", "stream_options")
-"""Request fields that no retry may change: the question stays the same, and every reply streams."""
-
 
 def _overrides(fields: dict[str, Any]) -> dict[str, Any]:
-    reserved = [name for name in RESERVED if name in fields]
+    reserved = [name for name in FIXED if name in fields]
     if reserved:
         raise refuse(
             f"must leave {reserved[0]} alone: a retry asks the same question, and every reply streams"
@@ -93,7 +91,7 @@ class LoopDetectionBlock(Block):
     retry_with: Annotated[dict[str, Any], AfterValidator(_overrides)] = Field(
         default_factory=dict,
         description="Request fields that the retry after a loop overrides, such as temperature.",
-        json_schema_extra={"propertyNames": {"not": {"enum": list(RESERVED)}}},
+        json_schema_extra={"propertyNames": {"not": {"enum": list(FIXED)}}},
     )
     stop_on_same_loop: bool = Field(
         default=False, description="Whether a second loop at the same place ends the retries."

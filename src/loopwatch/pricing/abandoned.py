@@ -8,6 +8,8 @@ this is for a warning before it.
 
 import re
 
+from loopwatch.pricing.providers import canonical
+
 SOURCE = "openrouter.ai/docs/api-reference/streaming"
 AS_OF = "2026-11"
 
@@ -25,34 +27,14 @@ BILLS_ON = (
 )
 """The whole reply is billed, whoever has stopped reading."""
 
-_ALSO = {
-    "amazon bedrock": "AWS Bedrock",
-    "aws": "AWS Bedrock",
-    "aws.bedrock": "AWS Bedrock",
-    "bedrock": "AWS Bedrock",
-    "azure openai": "Azure",
-    "azure.ai.openai": "Azure",
-    "fireworks ai": "Fireworks",
-    "gcp.gemini": "Google",
-    "gcp.vertex_ai": "Google",
-    "gemini": "Google",
-    "google vertex": "Google",
-    "mistral ai": "Mistral",
-    "mistralai": "Mistral",
-    "together ai": "Together",
-    "vertex": "Google",
-}
-"""Further names of some of them: ours, OpenTelemetry's, and OpenRouter's newer ones."""
-
 _mark = re.compile(r"[^a-z0-9]+")
 
 
-def _plain(name: str) -> str:
-    return _mark.sub("", name.lower())
+def _plain(name: str | None) -> str:
+    return _mark.sub("", canonical(name) or "")
 
 
 _BILLS = {_plain(name): False for name in STOPS} | {_plain(name): True for name in BILLS_ON}
-_BILLS |= {_plain(name): _BILLS[_plain(listed)] for name, listed in _ALSO.items()}
 
 
 def bills_after_drop(provider: str | None) -> bool | None:
@@ -61,4 +43,4 @@ def bills_after_drop(provider: str | None) -> bool | None:
     Whoever serves the model counts, so behind OpenRouter the provider that its stream names. Case,
     blanks and punctuation of the name do not count.
     """
-    return _BILLS.get(_plain(provider or ""))
+    return _BILLS.get(_plain(provider))

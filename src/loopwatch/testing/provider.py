@@ -22,6 +22,7 @@ from loopwatch.testing.answers import Answer, Script, Scripted
 from loopwatch.testing.chunks import head
 from loopwatch.testing.exchange import Request, Stream
 from loopwatch.testing.generations import Generations, is_lookup
+from loopwatch.wire.decoding import anything
 
 
 class ScriptedProvider:
@@ -135,7 +136,7 @@ async def _play(chosen: Answer, stream: Stream, request: web.Request) -> None:
 def _parsed(raw: bytes) -> Any:
     """The JSON of a body; None where it is none."""
     try:
-        return msgspec.json.decode(raw)
+        return anything(raw)
     except msgspec.DecodeError:
         return None
 

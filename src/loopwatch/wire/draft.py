@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from loopwatch.errors import UnreadableReply
+from loopwatch.errors import UnreadableReply, one_line
 from loopwatch.wire.decoding import anything
 from loopwatch.wire.faults import fault_of
 from loopwatch.wire.pieces import Channel, Piece
@@ -16,6 +16,9 @@ from loopwatch.wire.usage import Usage
 
 MANY_CALLS = 1_024
 """Tool calls of one reply; with more, it is no reply."""
+
+NAME = 200
+"""Characters of a name, of a model or a reply say, that are read."""
 
 EMPTY = "the reply is empty: no text came, no tool call and no finish reason"
 UNKNOWN = "the reply is of an unknown shape: nothing in it is of {}"
@@ -146,10 +149,9 @@ class Draft(ABC):
 
     def _introduce(self, generation_id: str | None, model: str | None, provider: Any = None) -> None:
         """Who speaks; the first word of each holds."""
-        self.generation_id = self.generation_id or generation_id or None
-        self.model = self.model or model or None
-        if provider and not self.provider and isinstance(provider, str):
-            self.provider = provider
+        self.generation_id = self.generation_id or _name(generation_id)
+        self.model = self.model or _name(model)
+        self.provider = self.provider or _name(provider)
 
     def _end(self, reason: str | None) -> None:
         """Why the reply ends; the first reason holds."""
@@ -217,3 +219,8 @@ def _refusal(data: bytes, reason: str) -> UnreadableReply:
     except msgspec.DecodeError:
         fault = None
     return fault or UnreadableReply(reason)
+
+
+def _name(value: Any) -> str | None:
+    """A name from outside, which may end up in a message; None where there is none."""
+    return (one_line(value[:NAME]) or None) if isinstance(value, str) else None

@@ -2,7 +2,10 @@
 
 from typing import Any
 
-from loopwatch.errors import ProviderFault
+from loopwatch.errors import ProviderFault, one_line
+
+LONGEST = 4_096
+"""Characters of a provider's error message that are read."""
 
 SHOWN = 200
 """Characters of a provider's error message that are passed on."""
@@ -41,7 +44,7 @@ def error_of(value: Any) -> Any:
 def complaint(value: Any) -> str | None:
     """The message of the error that ``value`` is, in one line; None where it is none."""
     error = error_of(value)
-    return _line(error) if error else None
+    return _line(error)[:SHOWN] if error else None
 
 
 def fault(error: Any) -> ProviderFault:
@@ -71,12 +74,7 @@ def status_of(error: Any) -> int | None:
 def _line(error: Any) -> str:
     if isinstance(error, dict):
         error = next((error[key] for key in ("message", "type", "code") if error.get(key)), error)
-    return one_line(str(error))[:SHOWN]
-
-
-def one_line(text: str) -> str:
-    """A text from outside in one line, without what would steer a terminal or break a log."""
-    return " ".join("".join(char if char.isprintable() else " " for char in text).split())
+    return one_line(str(error)[:LONGEST])
 
 
 def _number(value: Any) -> int | None:

@@ -5,13 +5,15 @@ A line ends with LF, CR or CRLF and with nothing else: U+2028, U+0085 and ``\x0b
 two reads cannot break.
 """
 
+import re
+
 from loopwatch.errors import InputError
 
 LINE_CAP = 8 * 1_024 * 1_024
 """Bytes of a line, or of an event, without an end at which the stream is given up: no chunk comes near."""
 
 ENDLESS = "{} of the stream has no end after " + f"{LINE_CAP:,} bytes: is this an event stream?"
-CR, LF = b"\r\n"
+CR = 13
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 MAYBE_A_MARK = (b"", BYTE_ORDER_MARK[:1], BYTE_ORDER_MARK[:2])
 """First bytes of a stream that the next read may make a byte order mark."""
@@ -72,22 +74,15 @@ class Lines:
         pending = self._pending
         lines: list[bytes] = []
         start = 0
-        while (end := _line_end(pending, max(start, scan_from))) >= 0:
+        for found in _end.finditer(bytes(memoryview(pending)[scan_from:])):
+            end = scan_from + found.start()
             if end - start > LINE_CAP:
                 break  # it stays pending, though its end came with the same read
             lines.append(bytes(pending[start:end]))
-            start = end + 1
-            if pending[end] == CR:
-                if start == len(pending):
-                    self._skip_lf = True
-                elif pending[start] == LF:
-                    start += 1
+            start = scan_from + found.end()
+            self._skip_lf = pending[start - 1] == CR and start == len(pending)
         del pending[:start]
         return lines
 
 
-def _line_end(data: bytearray, start: int) -> int:
-    """The index of the first CR or LF from ``start`` on, or -1."""
-    lf = data.find(b"\n", start)
-    cr = data.find(b"\r", start, lf if lf >= 0 else len(data))
-    return cr if cr >= 0 else lf
+_end = re.compile(rb"\r\n?|\n")

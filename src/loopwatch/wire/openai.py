@@ -18,6 +18,9 @@ from loopwatch.wire.usage import of_openai
 DONE = SENTINEL
 """The data of the event after the last chunk."""
 
+FIXED = ("messages", "stream", "stream_options", "n")
+"""Fields of a request that no retry may change: it asks the same question, once, and its reply streams."""
+
 OBJECTS = ("chat.completion.chunk", "chat.completion", "text_completion")
 """What chunks and documents call themselves."""
 
@@ -176,6 +179,8 @@ class OpenAIDraft(Draft):
         if not choices or len(choices) > 1 or chunk.usage is not None or chunk.error:
             return None
         if chunk.provider and self.provider is None:
+            return None
+        if (chunk.id and self.generation_id is None) or (chunk.model and self.model is None):
             return None
         choice = choices[0]
         delta = choice.delta
