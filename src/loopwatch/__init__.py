@@ -12,6 +12,11 @@ if TYPE_CHECKING:
     from loopwatch.errors import LoopTripped, LoopwatchError
     from loopwatch.offline.bench import bench
     from loopwatch.offline.scan import scan
+    from loopwatch.offline.traces import bench_traces
+    from loopwatch.steps.loop import StepLoop
+    from loopwatch.steps.monitor import StepMonitor
+    from loopwatch.steps.settings import StepSettings
+    from loopwatch.steps.step import Step
 
 __all__ = [
     "LoopDetection",
@@ -19,8 +24,13 @@ __all__ = [
     "LoopTripped",
     "LoopwatchError",
     "ModelClient",
+    "Step",
+    "StepLoop",
+    "StepMonitor",
+    "StepSettings",
     "Trip",
     "bench",
+    "bench_traces",
     "scan",
     "watch",
 ]
@@ -31,8 +41,13 @@ _HOMES = {
     "LoopTripped": "loopwatch.errors",
     "LoopwatchError": "loopwatch.errors",
     "ModelClient": "loopwatch.client.model",
+    "Step": "loopwatch.steps.step",
+    "StepLoop": "loopwatch.steps.loop",
+    "StepMonitor": "loopwatch.steps.monitor",
+    "StepSettings": "loopwatch.steps.settings",
     "Trip": "loopwatch.detect.trip",
     "bench": "loopwatch.offline.bench",
+    "bench_traces": "loopwatch.offline.traces",
     "scan": "loopwatch.offline.scan",
     "watch": "loopwatch.detect.guard",
 }

@@ -20,7 +20,8 @@ ALL = "all"
 
 @click.command(
     epilog="Example: loopwatch bench corpus --preset all. CORPUS is a file of labelled replies, one JSON"
-    " object a line (.jsonl, .gz, .zst), or a folder with a replies.jsonl."
+    " object a line (.jsonl, .gz, .zst), or a folder with a replies.jsonl; with --traces, of labelled agent"
+    " runs, or a folder with a traces.jsonl."
 )
 @click.argument("corpus", type=click.Path(exists=True, path_type=Path))
 @click.option(
@@ -36,9 +37,24 @@ ALL = "all"
     type=click.Path(dir_okay=False, writable=True, path_type=Path),
     help="Also write a page that sets every preset's delay against its false trips.",
 )
-@click.option("--explain", metavar="ID", help="How near each rule came on one reply, and nothing else.")
-def bench(corpus: Path, preset: str, *, as_json: bool, report: Path | None, explain: str | None) -> None:
+@click.option("--traces", is_flag=True, help="Score the step rules on agent runs, instead of replies.")
+@click.option(
+    "--explain",
+    metavar="ID",
+    help="How near each rule came on one reply, and nothing else; with --traces, the rule that saw one run"
+    " (all: every run).",
+)
+def bench(
+    corpus: Path, preset: str, *, as_json: bool, report: Path | None, traces: bool, explain: str | None
+) -> None:
     """Score a preset on a labelled CORPUS: loops caught, false trips, delays."""
+    if traces:
+        from loopwatch.cli.bench_traces import run
+
+        if report is not None:
+            raise click.UsageError("--report draws replies: leave it out with --traces.")
+        run(corpus, preset, as_json=as_json, explain=explain)
+        return
     from loopwatch.offline.bench import bench as score
     from loopwatch.offline.corpus import read_corpus
 

@@ -57,15 +57,10 @@ def read_corpus(path: Path) -> list[Case]:
 
     Raises InputError, naming the file and the line, where there is none or a line is no case.
     """
-    if path.is_dir():
-        names = [path / (REPLIES + suffix) for suffix in SUFFIXES]
-        found = next((name for name in names if name.is_file()), None)
-        if found is None:
-            raise InputError(f"{path}: no {REPLIES} (or .gz, .zst) in this folder")
-        path = found
+    path = find_in(path, REPLIES)
     decoder = msgspec.json.Decoder(Case)
     cases: dict[str, Case] = {}
-    for number, line in enumerate(_lines(path), 1):
+    for number, line in enumerate(lines_of(path), 1):
         if not line.strip():
             continue
         try:
@@ -81,7 +76,22 @@ def read_corpus(path: Path) -> list[Case]:
     return list(cases.values())
 
 
-def _lines(path: Path) -> Iterator[bytes]:
+def find_in(path: Path, name: str) -> Path:
+    """``path`` itself, or the file of that name (also .gz, .zst) in it where it is a folder.
+
+    Raises InputError where the folder has none.
+    """
+    if not path.is_dir():
+        return path
+    names = [path / (name + suffix) for suffix in SUFFIXES]
+    found = next((one for one in names if one.is_file()), None)
+    if found is None:
+        raise InputError(f"{path}: no {name} (or .gz, .zst) in this folder")
+    return found
+
+
+def lines_of(path: Path) -> Iterator[bytes]:
+    """The lines of a file, unpacked. Raises InputError where it cannot be read."""
     try:
         with open_packed(path) as stream:
             yield from stream
