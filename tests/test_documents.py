@@ -50,4 +50,4 @@ async def test_a_program_in_the_documentation_runs(page: str, number: int) -> No
 
 
 def test_there_are_programs() -> None:
-    assert len(EVERY) == 8
+    assert len(EVERY) == 10

@@ -8,7 +8,7 @@
     ├─ ConfigError        a configuration that is refused (also a ValueError): .defects, all of them
     ├─ LoopTripped        a guarded stream became a loop: .trip, .text
     └─ ModelError         a model was asked and gave no reply: .attempts, .tally of what was discarded
-       ├─ UnreadableReply    an answer that is none: a broken stream, HTML
+       ├─ UnreadableReply    an answer that cannot be read: a broken stream, HTML
        │  └─ ProviderFault      an error that the provider reports in the middle of its answer: .code
        ├─ CallTimeout        one attempt took longer than a call may
        ├─ UnreachableModel   no answer, and none to be had: a certificate, TLS, no HTTP at all

@@ -310,7 +310,7 @@ async def test_nobody_is_there() -> None:
 @pytest.mark.parametrize(
     ("args", "said"),
     [
-        (["-m", "m", "--base-url", "localhost:80", "Hello"], "the base URL is not one"),
+        (["-m", "m", "--base-url", "localhost:80", "Hello"], "invalid base URL"),
         (["-m", "m", "--temperature", "-1", "Hello"], "Invalid value for '--temperature'"),
         (["-m", "m", "--max-tokens", "0", "Hello"], "Invalid value for '--max-tokens'"),
         (["-m", "m", "--channels", "all", "Hello"], "channels"),

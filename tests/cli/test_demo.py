@@ -159,7 +159,7 @@ def test_a_model_that_is_not_there() -> None:
 def test_an_address_that_is_none() -> None:
     done = run("demo", "--base-url", "nowhere")
     assert done.returncode == 2
-    assert one_line(done.stderr).startswith("loopwatch: the base URL is not one ")
+    assert one_line(done.stderr).startswith("loopwatch: invalid base URL ")
 
 
 def test_ctrl_c_ends_it_without_a_traceback() -> None:

@@ -102,6 +102,12 @@ def test_an_address_that_is_none_is_one_clear_error(address: str, complaint: str
     assert "\n" not in str(raised.value)
 
 
+def test_an_address_of_the_environment_is_named_by_its_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", "localhost:80")
+    with pytest.raises(InputError, match="invalid base URL in OPENAI_BASE_URL"):
+        endpoint()
+
+
 @pytest.mark.parametrize(
     "address", ["https://host/v1/", " https://host/v1 ", "https://host/v1/chat/completions"]
 )

@@ -26,7 +26,7 @@ HEADER = 300
 
 
 class Failed(Exception):
-    """An attempt that the next one may better: a status, a broken connection, silence, a loop.
+    """An attempt failed in a way that a retry may fix: a status, a broken connection, silence, a loop.
 
     ``asked`` are the seconds of a Retry-After.
     """
@@ -101,7 +101,7 @@ class Attempt:
     async def begin(self) -> None:
         """Send the request and judge the head of its answer.
 
-        Raises Failed where another attempt may fare better, else a ModelError; so does ``hear``.
+        Raises Failed where a retry may fix it, else a ModelError; so does ``hear``.
         """
         try:
             self._response = await self._watchdog.wait(self._transport.send(self._request))

@@ -41,7 +41,7 @@ class Call:
         self.number += 1
 
     def failed(self, attempt: Attempt, failure: Failed) -> AttemptDiscarded:
-        """Take a failure that another attempt may better. Raises a ModelError where none is to be made."""
+        """Take a failure that a retry may fix. Raises a ModelError where there is no further attempt."""
         self._count(attempt, failure.cause, failure.loop)
         self._say_seen(attempt)
         loop = failure.loop

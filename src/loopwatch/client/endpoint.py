@@ -93,10 +93,10 @@ def endpoint(
 
     The key is ``api_key`` (an empty one: none), else what ``api_key_env`` holds, by default
     OPENROUTER_API_KEY at OpenRouter and OPENAI_API_KEY elsewhere; an unset variable sends none. Raises
-    InputError where the address is none, or a key cannot be sent.
+    InputError on an invalid address, or a key that no header can hold.
     """
-    given = base_url or os.environ.get(BASE_URL_ENV) or OPENAI
-    address = _checked(given.strip())
+    named = os.environ.get(BASE_URL_ENV) if not base_url else None
+    address = _checked((base_url or named or OPENAI).strip(), f" in {BASE_URL_ENV}" if named else "")
     at = Endpoint(address)
     if api_key is None:
         api_key_env = api_key_env or ("OPENROUTER_API_KEY" if at.is_openrouter else "OPENAI_API_KEY")
@@ -125,27 +125,27 @@ def is_loopback(host: str) -> bool:
         return host == "localhost" or host.endswith(".localhost")
 
 
-def _checked(address: str) -> str:
+def _checked(address: str, source: str) -> str:
     """An address without what does not belong to it. Raises InputError, which never quotes a password."""
     try:
         parts = urlsplit(address)
         port = parts.port
     except ValueError:
-        raise InputError(_bad("it cannot be read")) from None
+        raise InputError(_bad("it cannot be read", source)) from None
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise InputError(_bad("it does not begin with https:// and a host, or http:// for a local server"))
+        raise InputError(_bad("it does not begin with https:// and a host, or with http://", source))
     if parts.username is not None or parts.password is not None:
-        raise InputError(_bad("it holds a user name or a password: give the key as api_key"))
+        raise InputError(_bad("it holds a user name or a password: give the key as api_key", source))
     if parts.query or parts.fragment:
-        raise InputError(_bad("it holds a ? or a #: give the part before it"))
+        raise InputError(_bad("it holds a ? or a #: give the part before it", source))
     if not parts.netloc.isprintable() or any(character.isspace() for character in address):
-        raise InputError(_bad("it holds white space"))
+        raise InputError(_bad("it holds white space", source))
     del port  # asked for only because a wrong one raises
     return f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/').removesuffix(CHAT)}"
 
 
-def _bad(why: str) -> str:
-    return f"the base URL is not one ({why}): it should look like {OPENAI}"
+def _bad(why: str, source: str) -> str:
+    return f"invalid base URL{source} ({why}): it should look like {OPENAI}"
 
 
 def _mapping(value: object) -> Mapping[str, Any]:
