@@ -6,7 +6,10 @@
     ├─ SettingsError      a setting that no detector can run on (also a ValueError)
     ├─ InputError         a file, record or argument that cannot be read (also a ValueError)
     ├─ ConfigError        a configuration that is refused (also a ValueError): .defects, all of them
+    ├─ StoreError         the database cannot be used as it is
+    │  └─ StoreUnavailable   not now: .retry_after seconds; nothing was stored
     ├─ LoopTripped        a guarded stream became a loop: .trip, .text
+    ├─ ChannelError       an alert was not delivered: .permanent, .retry_after
     └─ ModelError         a model was asked and gave no reply: .attempts, .tally of what was discarded
        ├─ UnreadableReply    an answer that cannot be read: a broken stream, HTML
        │  └─ ProviderFault      an error that the provider reports in the middle of its answer: .code
@@ -73,6 +76,23 @@ class ConfigError(LoopwatchError, ValueError):
         self.defects = tuple(defects)
 
 
+class StoreError(LoopwatchError):
+    """The database cannot be used as it is; the message says what to change. Never has its password."""
+
+
+class StoreUnavailable(StoreError):
+    """The database cannot be used just now: it is full, locked, stopped or out of reach.
+
+    Nothing of what was asked has been stored, as far as anyone can know. Ask again after
+    ``retry_after`` seconds; a call that carries its event id is never counted twice.
+    """
+
+    def __init__(self, message: str, retry_after: int = 1) -> None:
+        """Take the message and the seconds."""
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
 class LoopTripped(LoopwatchError):
     """A guarded stream became a loop and was closed.
 
@@ -90,6 +110,20 @@ class LoopTripped(LoopwatchError):
     def sound_text(self) -> str:
         """The text before the onset; all of it where the rule knows no onset."""
         return self.text if self.trip.onset is None else self.text[: self.trip.onset]
+
+
+class ChannelError(LoopwatchError):
+    """A channel did not take a message. The message holds no secret: neither a URL's path nor a key.
+
+    ``permanent``: the same request would be refused again, so somebody has to change something first.
+    ``retry_after``: seconds that the other side asked us to wait, where it did.
+    """
+
+    def __init__(self, message: str, *, permanent: bool = False, retry_after: float | None = None) -> None:
+        """Take the reason, and whether and when another attempt makes sense."""
+        super().__init__(message)
+        self.permanent = permanent
+        self.retry_after = retry_after
 
 
 class ModelError(LoopwatchError):

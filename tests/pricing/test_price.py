@@ -4,7 +4,8 @@ from decimal import Decimal
 
 import pytest
 
-from loopwatch.pricing.price import Billed, Price, billed_tokens, in_force, nano_usd
+from loopwatch.pricing.price import Billed, Price, billed_tokens, in_force
+from loopwatch.records.money import nano_usd
 from loopwatch.wire.usage import Usage
 
 

@@ -1,5 +1,7 @@
 """From what pydantic found to faults in our words, and from faults to defects in the document's order."""
 
+from collections.abc import Sequence
+
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
@@ -18,6 +20,7 @@ _REASONS = {
     "tuple_type": "must be a list [ … ]",
     "dict_type": "must be an object { … }",
     "model_type": "must be an object { … }",
+    "model_attributes_type": "must be an object { … }",
 }
 _BLOCKS: dict[Path, type[BaseModel]] = {
     (): Document,
@@ -43,11 +46,16 @@ def faults(error: ValidationError) -> list[Fault]:
 
 def _fault(details: ErrorDetails) -> Fault:
     path = details["loc"]
+    block = tuple("*" if isinstance(key, int) else key for key in path[:-1])
+    if block[:1] == ("slots",):
+        block = ("slots", "*")
+    return fault(details, path, keys(_BLOCKS[block]) if block in _BLOCKS else ())
+
+
+def fault(details: ErrorDetails, path: Path, known: Sequence[str]) -> Fault:
+    """What pydantic found, in our words; ``known`` are the keys that the object at hand may have."""
     if details["type"] == "extra_forbidden":
-        block = tuple("*" if isinstance(key, int) else key for key in path[:-1])
-        if block[:1] == ("slots",):
-            block = ("slots", "*")
-        return Fault(path, f"is no key here{nearest(str(path[-1]), keys(_BLOCKS[block]))}", shown=False)
+        return Fault(path, f"is no key here{nearest(str(path[-1]), known)}", shown=False)
     if details["type"] == "literal_error":
         return Fault(path, f"must be {details['ctx']['expected']}")
     return Fault(path, _REASONS.get(details["type"], details["msg"]))

@@ -23,7 +23,7 @@ def refuse(reason: str) -> PydanticCustomError:
 
 
 @dataclass(frozen=True, slots=True, eq=False)  # by identity: a type's annotations must be hashable
-class _Number:
+class Number:
     """Reads a number by ``read``; ``schema`` says the same to an editor."""
 
     read: Callable[[Any], float]
@@ -36,7 +36,7 @@ class _Number:
         return dict(self.schema)
 
 
-def whole(least: int, most: int = U64) -> _Number:
+def whole(least: int, most: int = U64) -> Number:
     """A whole number of a width: ``12.0`` is one, ``12.5``, ``"12"``, ``true`` and NaN are not."""
 
     def read(value: Any) -> int:
@@ -47,7 +47,7 @@ def whole(least: int, most: int = U64) -> _Number:
             raise refuse(f"must be a whole number of at most {most}")
         return int(value)
 
-    return _Number(read, {"type": "integer", "minimum": least, "maximum": most})
+    return Number(read, {"type": "integer", "minimum": least, "maximum": most})
 
 
 def _is_finite(value: Any) -> bool:
@@ -67,5 +67,5 @@ def _share(value: Any) -> float:
     return float(value)
 
 
-Amount = Annotated[float, _Number(_amount, {"type": "number", "exclusiveMinimum": 0})]
-Share = Annotated[float, _Number(_share, {"type": "number", "minimum": 0, "maximum": 1})]
+Amount = Annotated[float, Number(_amount, {"type": "number", "exclusiveMinimum": 0})]
+Share = Annotated[float, Number(_share, {"type": "number", "minimum": 0, "maximum": 1})]

@@ -7,20 +7,18 @@ nano-US-dollars. A dollar per million tokens is a thousand nano-dollars a token.
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
-from decimal import ROUND_HALF_UP, Context, Decimal
+from decimal import Decimal
 from typing import Any, NamedTuple
 
+from loopwatch.records.money import NANO, nano_usd
 from loopwatch.wire.usage import Usage
 
-NANO = 1_000_000_000
 MILLION = 1_000_000
 MOST_NANO_USD = 1_000_000 * NANO
 """No one reply costs more than a million dollars: beyond it the count of tokens is wrong. Ten thousand
 such costs would no longer add up in a database's 64 bits."""
 
 MEDIA = ("audio", "image", "video")
-
-_EXACT = Context(prec=60, rounding=ROUND_HALF_UP)  # not the caller's, who may have set another
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,11 +93,6 @@ def in_force(prices: Iterable[Price], at: datetime | None, input_tokens: int) ->
         if price.applies(at, input_tokens):
             found = price
     return found
-
-
-def nano_usd(dollars: Decimal) -> int:
-    """US dollars as nano-US-dollars, rounded half up."""
-    return int(_EXACT.to_integral_value(_EXACT.scaleb(dollars, 9)))
 
 
 class Billed(NamedTuple):

@@ -9,9 +9,10 @@ from typing import Any, Literal, NamedTuple
 
 from loopwatch.pricing.names import MOST_CHARS, forms, keys, places
 from loopwatch.pricing.overrides import read_overrides
-from loopwatch.pricing.price import MOST_NANO_USD, NANO, Price, in_force, nano_usd
+from loopwatch.pricing.price import MOST_NANO_USD, Price, in_force
 from loopwatch.pricing.providers import LOCAL, canonical
 from loopwatch.pricing.published import published
+from loopwatch.records.money import NANO, nano_usd
 from loopwatch.wire.usage import Usage
 
 Source = Literal["reported", "override", "genai-prices"]

@@ -123,3 +123,9 @@ def _rate(rate: Any, above: int) -> Decimal:
         if tier.start <= above:
             price = tier.price
     return price
+
+
+def ids(provider: str) -> list[str]:
+    """The ids of a provider's models, each under the one that it is listed by, in lower case."""
+    seller = _sellers().get(provider)
+    return [] if seller is None else sorted({model.id.lower() for model in seller.models})
