@@ -22,10 +22,13 @@ $(VENV)/.setup: requirements/dev.txt pyproject.toml tools/make-venv
 $(VENV)/.demo: requirements/demo.txt $(VENV)/.setup
 	@tools/install-model $(BIN)/python && touch $@ || true
 
+$(VENV)/.servers: tools/install-servers $(VENV)/.setup
+	@tools/install-servers && touch $@ || true
+
 demo: $(VENV)/.demo ## the product at work: a real loop is seen, cut, counted, alerted
 	@$(BIN)/loopwatch demo
 
-test: setup $(VENV)/.demo ## the tests and their coverage
+test: setup $(VENV)/.demo $(VENV)/.servers ## the tests and their coverage
 	@tools/test $(BIN) $(ARGS)
 
 check: setup ## what must pass before a commit: lint, types, layers, docs, tests
@@ -37,10 +40,10 @@ check: setup ## what must pass before a commit: lint, types, layers, docs, tests
 	$(BIN)/python tools/check_sizes.py
 	@$(MAKE) --no-print-directory docs test
 
-test-all: setup ## the tests on Python 3.11, 3.12 and 3.13, and the slow ones
+test-all: setup $(VENV)/.servers ## the tests on Python 3.11, 3.12 and 3.13, and the slow ones
 	@tools/test-all 3.11 3.12 3.13
 
-bench: setup ## the ratios of tests/bench
+bench: setup $(VENV)/.servers ## the ratios of tests/bench
 	$(BIN)/pytest tests/bench --benchmark-enable -s $(ARGS)
 
 docs: setup ## the documentation, into site/; a warning is an error

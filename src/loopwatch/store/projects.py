@@ -1,0 +1,219 @@
+"""Projects and their settings. A change holds from the next call on, in every process at once.
+
+Every batch reads the version of its projects' settings inside its own transaction and the document only
+where the version is new: no process goes by what another has changed.
+"""
+
+import secrets
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from functools import cache
+from typing import Any
+
+import msgspec
+from sqlalchemy import Select, Text, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from loopwatch.config.project import ProjectSettings
+from loopwatch.config.reach import EVERYWHERE, Reach
+from loopwatch.config.settings import read_settings, unmasked
+from loopwatch.errors import InputError
+from loopwatch.records.identity import Pseudonym, pseudonym
+from loopwatch.records.moments import moment
+from loopwatch.store.dialect import Rows
+from loopwatch.store.engines import Database
+from loopwatch.store.tables import projects, settings_audit
+
+MOST_NAME = 200
+
+
+class Project(msgspec.Struct, frozen=True, kw_only=True):
+    """A project, as far as it may be shown."""
+
+    id: str
+    name: str
+    created_at: datetime
+
+
+class Versioned(msgspec.Struct, frozen=True, kw_only=True):
+    """Settings, which version of them, and the way in which this project hashes names, if it does."""
+
+    version: int
+    settings: ProjectSettings
+    pseudonym: Pseudonym | None
+
+
+class Change(msgspec.Struct, frozen=True, kw_only=True):
+    """One change of settings: who made it, and of which keys. Values are not kept: some are secrets."""
+
+    version: int
+    at: datetime
+    actor: str
+    changed: tuple[str, ...]
+
+
+class Projects:
+    """The projects of a database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._known: dict[str, Versioned] = {}
+
+    async def create(
+        self,
+        name: str,
+        settings: Mapping[str, Any] | None = None,
+        reach: Reach = Reach(),  # noqa: B008  frozen
+    ) -> Project:
+        """Make a project. Raises InputError for its name, ConfigError for its settings."""
+        if not name.strip() or len(name) > MOST_NAME or "\x00" in name:
+            raise InputError(f"a project needs a name of 1 to {MOST_NAME} characters")
+        document = read_settings(settings or {}, reach).document()
+        now = self._database.now()
+        row: dict[str, Any] = {
+            "id": f"prj_{secrets.token_hex(8)}",
+            "name": name.strip(),
+            "created_us": now,
+            "settings": _text(document),
+            "settings_version": 1,
+            "pseudonym_key": secrets.token_hex(32),
+        }
+        async with self._database.writing() as connection:
+            await connection.execute(projects.insert(), row)
+        return Project(id=row["id"], name=row["name"], created_at=moment(now))
+
+    async def list(self) -> list[Project]:
+        """All projects, oldest first."""
+        async with self._database.reading() as connection:
+            rows = await connection.execute(select(projects).order_by(projects.c.created_us, projects.c.id))
+            return [Project(id=row.id, name=row.name, created_at=moment(row.created_us)) for row in rows]
+
+    async def get(self, project_id: str) -> Project | None:
+        """One project; None where there is none."""
+        async with self._database.reading() as connection:
+            found = await connection.execute(select(projects).where(projects.c.id == project_id))
+            row = found.one_or_none()
+        return None if row is None else Project(id=row.id, name=row.name, created_at=moment(row.created_us))
+
+    async def settings(self, project_id: str) -> Versioned:
+        """The settings as they are now. Raises InputError where there is no such project."""
+        async with self._database.reading() as connection:
+            return _existing(await self.current(connection, [project_id]), project_id)
+
+    def known(self, project_id: str) -> Versioned | None:
+        """The settings as last seen, without asking: good enough to clamp a clock, not to decide."""
+        return self._known.get(project_id)
+
+    async def change(
+        self,
+        project_id: str,
+        changes: Mapping[str, Any],
+        actor: str,
+        reach: Reach = Reach(),  # noqa: B008  frozen
+    ) -> Versioned:
+        """Set some keys; null takes one back to its default. Raises ConfigError with every defect.
+
+        ``actor`` is who did it, for the audit: the name of a key or of a user of the console. A mask
+        stands for the secret that there is; ``reach`` is where the operator lets webhooks lead.
+        """
+        async with self._database.writing() as connection:
+            locked = select(projects.c.settings).where(projects.c.id == project_id).with_for_update()
+            found = (await connection.execute(locked)).scalar_one_or_none()
+            before = msgspec.json.decode(found) if found is not None else {}
+            merged = {key: value for key, value in {**before, **changes}.items() if value is not None}
+            return await self._write(connection, project_id, merged, actor, reach)
+
+    async def replace(
+        self,
+        project_id: str,
+        document: Mapping[str, Any],
+        actor: str,
+        reach: Reach = Reach(),  # noqa: B008  frozen
+    ) -> Versioned:
+        """Set all keys: what the document lacks goes back to its default. Raises as ``change``."""
+        async with self._database.writing() as connection:
+            return await self._write(connection, project_id, document, actor, reach)
+
+    async def audit(self, project_id: str, limit: int = 100) -> Sequence[Change]:
+        """The latest changes, newest first."""
+        audit = settings_audit.c
+        latest = select(settings_audit).where(audit.project_id == project_id)
+        async with self._database.reading() as connection:
+            rows = await connection.execute(latest.order_by(audit.version.desc()).limit(limit))
+            return [
+                Change(
+                    version=row.version,
+                    at=moment(row.at_us),
+                    actor=row.actor,
+                    changed=tuple(msgspec.json.decode(row.changed)),
+                )
+                for row in rows
+            ]
+
+    async def current(self, connection: AsyncConnection, ids: Iterable[str]) -> dict[str, Versioned]:
+        """The settings of those projects that exist, as this transaction sees them."""
+        wanted, statement = _versions(connection.dialect.name)
+        found = await connection.execute(statement, wanted.bind([(one,) for one in ids]))
+        current: dict[str, Versioned] = {}
+        for project_id, version in found.all():
+            known = self._known.get(project_id)
+            if known is None or known.version != version:
+                known = await self._load(connection, project_id)
+            current[project_id] = known
+        return current
+
+    async def _load(self, connection: AsyncConnection, project_id: str) -> Versioned:
+        row = (await connection.execute(select(projects).where(projects.c.id == project_id))).one()
+        settings = read_settings(msgspec.json.decode(row.settings), EVERYWHERE)
+        hashed = pseudonym(bytes.fromhex(row.pseudonym_key)) if settings.pseudonymise else None
+        loaded = Versioned(version=row.settings_version, settings=settings, pseudonym=hashed)
+        self._known[project_id] = loaded
+        return loaded
+
+    async def _write(
+        self,
+        connection: AsyncConnection,
+        project_id: str,
+        document: Mapping[str, Any],
+        actor: str,
+        reach: Reach,
+    ) -> Versioned:
+        before = _existing(await self.current(connection, [project_id]), project_id)
+        old = before.settings.document()
+        new = read_settings(unmasked(document, old), reach).document()
+        changed = sorted(key for key in old.keys() | new.keys() if old.get(key) != new.get(key))
+        if not changed:
+            return before
+        written = (
+            update(projects)
+            .where(projects.c.id == project_id)
+            .values(settings=_text(new), settings_version=projects.c.settings_version + 1)
+            .returning(projects.c.settings_version)
+        )
+        version = (await connection.execute(written)).scalar_one()
+        entry = {
+            "project_id": project_id,
+            "version": version,
+            "at_us": self._database.now(),
+            "actor": actor,
+            "changed": _text(changed),
+        }
+        await connection.execute(settings_audit.insert(), entry)
+        return await self._load(connection, project_id)
+
+
+@cache
+def _versions(dialect: str) -> tuple[Rows, Select[Any]]:
+    wanted = Rows(dialect, "p", {"id": Text})
+    columns = (projects.c.id, projects.c.settings_version)
+    return wanted, select(*columns).join_from(wanted.table, projects, projects.c.id == wanted.c.id)
+
+
+def _existing(found: Mapping[str, Versioned], project_id: str) -> Versioned:
+    if project_id not in found:
+        raise InputError(f"there is no project {project_id!r}")
+    return found[project_id]
+
+
+def _text(value: object) -> str:
+    return msgspec.json.encode(value).decode()

@@ -1,0 +1,279 @@
+"""The users of a project: who costs what, who is blocked, and whether the next call may go ahead."""
+
+from datetime import datetime
+from typing import Any, Literal, NamedTuple
+
+import msgspec
+from sqlalchemy import Select, and_, case, delete, func, select
+
+from loopwatch.config.project import Cap
+from loopwatch.errors import InputError
+from loopwatch.records.moments import moment, span_micros
+from loopwatch.records.money import nano_usd
+from loopwatch.store.crossings import month_costs
+from loopwatch.store.dialect import insert
+from loopwatch.store.engines import Database
+from loopwatch.store.projects import Projects
+from loopwatch.store.sums import month_of
+from loopwatch.store.tables import alerts, calls, outbox, user_months, users, window_buckets
+from loopwatch.store.windows import Fill, SqlWindows, Windows
+from loopwatch.velocity.tokens import weighed
+from loopwatch.velocity.window import span
+
+Status = Literal["profitable", "watch", "unprofitable", "unknown"]
+WATCH_PERCENT = 70
+"""Share of the plan's price from which on a user is worth watching (the second seed's system)."""
+
+
+class UserMonth(msgspec.Struct, frozen=True, kw_only=True):
+    """One user in one month. Money in nano-USD; ``unpriced`` calls are not in the cost.
+
+    ``revenue_nano`` is the plan's price, once, None where no call said it. User "" is everybody anonymous.
+    """
+
+    user_id: str
+    plan: str | None
+    calls: int
+    tokens: int
+    cost_nano: int
+    unpriced: int
+    revenue_nano: int | None
+    last_at: datetime
+    blocked: bool
+    muted: bool
+
+    @property
+    def margin_nano(self) -> int | None:
+        """What is left of the plan's price."""
+        return None if self.revenue_nano is None else self.revenue_nano - self.cost_nano
+
+    @property
+    def status(self) -> Status:
+        """How the cost stands to the price."""
+        return status(self.cost_nano, self.revenue_nano)
+
+
+class UserState(msgspec.Struct, frozen=True, kw_only=True):
+    """One user now: flags, the window as it stands, the month so far. Money in nano-USD."""
+
+    user_id: str
+    plan: str | None
+    plan_revenue_nano: int | None
+    first_at: datetime | None
+    last_at: datetime | None
+    blocked: bool
+    blocked_reason: str | None
+    muted: bool
+    hot_until: datetime | None
+    """Until when the user's last alert keeps others quiet; None where none does."""
+    suppressed: int
+    window_tokens: int
+    window: Fill
+    month_cost_nano: int
+    month_unpriced: int
+
+
+class CapState(NamedTuple):
+    """What decides whether a user's next call may go ahead. Money in nano-USD."""
+
+    blocked: bool
+    blocked_reason: str | None
+    hot: bool
+    """Whether the project wants users blocked while an alert is hot, and this one's is."""
+    cap: Cap | None
+    """The cap of the plan asked for, None where it has none."""
+    spent_nano: int
+    downgrade_to: str | None
+    """The cheaper model that the settings name for the model asked for."""
+
+    @property
+    def cap_nano(self) -> int | None:
+        """The cap's amount."""
+        return None if self.cap is None else nano_usd(self.cap.monthly_usd)
+
+    @property
+    def reached(self) -> bool:
+        """Whether the month's cost has reached the cap; it has at exactly the amount."""
+        return self.cap_nano is not None and self.spent_nano >= self.cap_nano
+
+
+def status(cost_nano: int, revenue_nano: int | None) -> Status:
+    """Unprofitable above the plan's price, to be watched from 70 % of it on; unknown where no price is."""
+    if revenue_nano is None:
+        return "unknown"
+    if cost_nano > revenue_nano:
+        return "unprofitable"
+    return "watch" if revenue_nano and cost_nano * 100 >= revenue_nano * WATCH_PERCENT else "profitable"
+
+
+class Users:
+    """The users of all projects."""
+
+    def __init__(self, database: Database, projects: Projects, windows: Windows) -> None:
+        self._database = database
+        self._projects = projects
+        self._windows = windows
+
+    async def list(
+        self, project_id: str, *, month: int | None = None, limit: int = 100, offset: int = 0
+    ) -> "list[UserMonth]":
+        """The users of a month (202611; None: this one), worst margin first."""
+        wanted = month or month_of(self._database.clock.now())
+        async with self._database.reading() as connection:
+            rows = await connection.execute(_worst_first(project_id, wanted).limit(limit).offset(offset))
+            return [_user_month(row) for row in rows]
+
+    async def month(self, project_id: str, user_id: str, month: int | None = None) -> UserMonth | None:
+        """One user's month; None where nothing was logged."""
+        wanted = month or month_of(self._database.clock.now())
+        of_one = _worst_first(project_id, wanted, user_id)
+        async with self._database.reading() as connection:
+            row = (await connection.execute(of_one)).one_or_none()
+        return row and _user_month(row)
+
+    async def get(self, project_id: str, user_id: str) -> UserState | None:
+        """How a user stands now; None where the project has no such user."""
+        user, now = (project_id, user_id), self._database.now()
+        async with self._database.reading() as connection:
+            found = await connection.execute(select(users).where(*_is(project_id, user_id)))
+            row = found.one_or_none()
+            if row is None:
+                return None
+            settings = (await self._projects.current(connection, [project_id]))[project_id].settings
+            length = span_micros(settings.window.total_seconds())
+            fills = await SqlWindows().fills(connection, {user: span(now, length)}, ())
+            cost = (await month_costs(connection, [user], now)).get(user, (0, 0))
+        fill = fills.get(user, Fill())
+        ends = (row.last_alert_us or 0) + span_micros(settings.cooldown.total_seconds())
+        return UserState(
+            user_id=user_id,
+            plan=row.plan,
+            plan_revenue_nano=row.plan_revenue_nano,
+            first_at=moment(row.first_us),
+            last_at=moment(row.last_us),
+            blocked=row.blocked,
+            blocked_reason=row.blocked_reason,
+            muted=row.muted,
+            hot_until=moment(ends) if row.last_alert_us is not None and ends > now else None,
+            suppressed=row.suppressed,
+            window_tokens=weighed(fill.fresh, fill.cached, settings.cached_weight),
+            window=fill,
+            month_cost_nano=cost[0],
+            month_unpriced=cost[1],
+        )
+
+    async def cap_state(self, project_id: str, user_id: str, plan: str | None, model: str | None) -> CapState:
+        """What decides about a user's next call. Raises InputError where there is no such project."""
+        user, now = (project_id, user_id), self._database.now()
+        async with self._database.reading() as connection:
+            current = await self._projects.current(connection, [project_id])
+            if project_id not in current:
+                raise InputError(f"there is no project {project_id!r}")
+            settings = current[project_id].settings
+            found = await connection.execute(select(users).where(*_is(project_id, user_id)))
+            row = found.one_or_none()
+            spent = (await month_costs(connection, [user], now)).get(user, (0, 0))[0]
+        last = row.last_alert_us if row is not None else None
+        cooldown = span_micros(settings.cooldown.total_seconds())
+        return CapState(
+            blocked=row is not None and row.blocked,
+            blocked_reason=row.blocked_reason if row is not None else None,
+            hot=settings.block_while_hot and last is not None and now < last + cooldown,
+            cap=settings.caps.get(plan) if plan else None,
+            spent_nano=spent,
+            downgrade_to=settings.downgrades.get(model) if model else None,
+        )
+
+    async def block(self, project_id: str, user_id: str, reason: str = "blocked by hand") -> None:
+        """Refuse the user's next calls, of whom nothing need have been logged yet."""
+        await self._flag(project_id, user_id, blocked=True, blocked_reason=reason)
+
+    async def unblock(self, project_id: str, user_id: str) -> None:
+        """Let the user's calls through again."""
+        await self._flag(project_id, user_id, blocked=False, blocked_reason=None)
+
+    async def mute(self, project_id: str, user_id: str, *, muted: bool = True) -> None:
+        """Send nothing about the user, or again; alerts are recorded either way."""
+        await self._flag(project_id, user_id, muted=muted)
+
+    async def erase(self, project_id: str, user_id: str) -> int:
+        """Delete everything about one user: calls, alerts, messages. Returns the number of calls.
+
+        The project's hourly sums stay: they name nobody. The user's monthly ones go.
+        """
+        of_user = select(alerts.c.id).where(alerts.c.project_id == project_id, alerts.c.user_id == user_id)
+        async with self._database.writing() as connection:
+            await connection.execute(select(users).where(*_is(project_id, user_id)).with_for_update())
+            await connection.execute(delete(outbox).where(outbox.c.alert_id.in_(of_user)))
+            for table in (alerts, user_months, window_buckets):
+                await connection.execute(
+                    delete(table).where(table.c.project_id == project_id, table.c.user_id == user_id)
+                )
+            gone = await connection.execute(
+                delete(calls).where(calls.c.project_id == project_id, calls.c.user_id == user_id)
+            )
+            await connection.execute(delete(users).where(*_is(project_id, user_id)))
+        await self._windows.forget([(project_id, user_id)])
+        return gone.rowcount
+
+    async def _flag(self, project_id: str, user_id: str, **flags: Any) -> None:
+        if not user_id:
+            raise InputError("anonymous calls have no user to block or mute")
+        now = self._database.now()
+        new = {"project_id": project_id, "user_id": user_id, "first_us": now, "last_us": now}
+        made = insert(self._database.dialect, users).values(**new, **flags)
+        async with self._database.writing() as connection:
+            if project_id not in await self._projects.current(connection, [project_id]):
+                raise InputError(f"there is no project {project_id!r}")
+            await connection.execute(
+                made.on_conflict_do_update(index_elements=["project_id", "user_id"], set_=flags)
+            )
+
+
+def _is(project_id: str, user_id: str) -> tuple[Any, Any]:
+    return users.c.project_id == project_id, users.c.user_id == user_id
+
+
+def _worst_first(project_id: str, month: int, user_id: str | None = None) -> Select[Any]:
+    """Users of a month with their sums, worst margin first, those without a price after them by cost."""
+    of, cost = user_months.c, func.sum(user_months.c.cost_nano)
+    revenue = func.max(of.plan_revenue_nano)
+    summed = (
+        select(
+            of.user_id,
+            func.sum(of.calls).label("calls"),
+            func.sum(of.input_tokens + of.output_tokens).label("tokens"),
+            cost.label("cost_nano"),
+            func.sum(of.unpriced).label("unpriced"),
+            revenue.label("revenue_nano"),
+            func.max(of.last_us).label("last_us"),
+        )
+        .where(of.project_id == project_id, of.month == month)
+        .group_by(of.user_id)
+    )
+    if user_id is not None:
+        summed = summed.where(of.user_id == user_id)
+    sums = summed.subquery()
+    margin = func.coalesce(sums.c.revenue_nano, 0) - sums.c.cost_nano
+    flags = (users.c.plan, func.coalesce(users.c.blocked, False), func.coalesce(users.c.muted, False))
+    joined = sums.outerjoin(users, and_(users.c.project_id == project_id, users.c.user_id == sums.c.user_id))
+    return (
+        select(sums, flags[0], flags[1].label("blocked"), flags[2].label("muted"))
+        .select_from(joined)
+        .order_by(case((sums.c.revenue_nano.is_(None), 1), else_=0), margin, sums.c.user_id)
+    )
+
+
+def _user_month(row: Any) -> UserMonth:
+    return UserMonth(
+        user_id=row.user_id,
+        plan=row.plan,
+        calls=int(row.calls),
+        tokens=int(row.tokens),
+        cost_nano=int(row.cost_nano),
+        unpriced=int(row.unpriced),
+        revenue_nano=row.revenue_nano,
+        last_at=moment(row.last_us),
+        blocked=bool(row.blocked),
+        muted=bool(row.muted),
+    )

@@ -1,0 +1,103 @@
+"""The rolling windows in SQL: whole buckets and the edge bucket's calls, all users in one statement."""
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any, NamedTuple, Protocol
+
+from sqlalchemy import BigInteger, Select, Text, and_, case, func, literal, select, union_all
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from loopwatch.store.dialect import Rows
+from loopwatch.store.sums import Entry
+from loopwatch.store.tables import calls, window_buckets
+from loopwatch.velocity.window import BUCKET, Span
+
+User = tuple[str, str]
+"""Project and user."""
+
+
+class Fill(NamedTuple):
+    """What a user's window holds. ``fresh`` tokens count in full, ``cached`` by the project's weight."""
+
+    calls: int = 0
+    fresh: int = 0
+    cached: int = 0
+    cost_nano: int = 0
+    unpriced: int = 0
+
+
+class Windows(Protocol):
+    """Where windows are summed. Asked inside the transaction that wrote ``added``, which it must include."""
+
+    async def fills(
+        self, connection: AsyncConnection, spans: Mapping[User, Span], added: Sequence[Entry]
+    ) -> dict[User, Fill]:
+        """What each user's window holds, the calls just ``added`` included."""
+
+    async def forget(self, users: Sequence[User]) -> None:
+        """Drop what is kept about users outside of the database."""
+
+    async def close(self) -> None:
+        """Let go of connections."""
+
+
+class SqlWindows:
+    """Windows from the tables: always right, for they are what the transaction itself has written."""
+
+    async def fills(
+        self, connection: AsyncConnection, spans: Mapping[User, Span], added: Sequence[Entry]
+    ) -> dict[User, Fill]:
+        """What each user's window holds; ``added`` is in the tables already."""
+        del added
+        if not spans:
+            return {}
+        wanted, statement = _statement(connection.dialect.name)
+        bounds = [(*user, span.after, span.edge) for user, span in spans.items()]
+        rows = await connection.execute(statement, wanted.bind(bounds))
+        return {(row[0], row[1]): Fill(*map(int, row[2:])) for row in rows}
+
+    async def forget(self, users: Sequence[User]) -> None:
+        """Nothing is kept elsewhere."""
+
+    async def close(self) -> None:
+        """Nothing is held."""
+
+
+@cache
+def _statement(dialect: str) -> tuple[Rows, Select[Any]]:
+    """The users and bounds that it wants, and what sums their windows."""
+    wanted = Rows(
+        dialect, "w", {"project_id": Text, "user_id": Text, "after": BigInteger, "edge": BigInteger}
+    )
+    one, bucket, call = wanted.c, window_buckets.c, calls.c
+    who = (one.project_id, one.user_id)
+    whole = select(
+        *who, bucket.calls, bucket.fresh_tokens, bucket.cached_tokens, bucket.cost_nano, bucket.unpriced
+    ).join_from(
+        wanted.table,
+        window_buckets,
+        and_(
+            bucket.project_id == one.project_id,
+            bucket.user_id == one.user_id,
+            bucket.start_us > one.edge,
+        ),
+    )
+    edge = select(
+        *who,
+        literal(1),
+        call.input_tokens - call.cache_read_input_tokens + call.output_tokens,
+        call.cache_read_input_tokens,
+        func.coalesce(call.cost_nano, 0),
+        case((call.cost_nano.is_(None), 1), else_=0),
+    ).join_from(
+        wanted.table,
+        calls,
+        and_(
+            call.project_id == one.project_id,
+            call.user_id == one.user_id,
+            call.at_us > one.after,
+            call.at_us < one.edge + BUCKET,
+        ),
+    )
+    project, user, *figures = union_all(whole, edge).subquery().c
+    return wanted, select(project, user, *map(func.sum, figures)).group_by(project, user)
