@@ -10,9 +10,9 @@ from loopwatch.client.late import LatePrice
 from loopwatch.client.tally import Discarded, Tally
 from loopwatch.detect.trip import Trip
 from loopwatch.errors import CallTimeout
-from loopwatch.pricing.price import NANO
 from loopwatch.pricing.scripts import CharCounts
 from loopwatch.pricing.tokens import estimate_tokens
+from loopwatch.records.money import NANO
 from loopwatch.wire.usage import Usage
 
 OPENAI = ModelClient("gpt-4o-mini", base_url="https://api.openai.com/v1", api_key="none")

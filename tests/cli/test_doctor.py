@@ -12,14 +12,17 @@ from loopwatch.cli import doctor
 from loopwatch.cli.doctor import EXTRAS
 from tests.cli.program import Call, run
 
-NAMES = ["loopwatch", "python", "engine", *(f"[{extra}]" for extra in EXTRAS), "demo model", "data folder"]
+EXTRA_NAMES = [f"[{extra}]" for extra in EXTRAS]
+SERVER = ["database", "windows store", "public URL"]
+NAMES = ["loopwatch", "python", "engine", *EXTRA_NAMES, "demo model", "data folder", *SERVER]
 URL = "OPENAI_BASE_URL"
 
 
 @pytest.fixture(autouse=True)
 def surroundings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Nothing set, and a data folder that can be made."""
-    monkeypatch.delenv(URL, raising=False)
+    for name in (URL, "LOOPWATCH_DB", "LOOPWATCH_WINDOWS", "LOOPWATCH_PUBLIC_URL"):
+        monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
 
 
@@ -230,3 +233,44 @@ def test_what_is_typed_wrong_has_the_code_2(call: Call, args: list[str]) -> None
     done = call("doctor", *args)
     assert (done.code, done.out) == (2, "")
     assert done.err.startswith("loopwatch doctor: ")
+
+
+# The server.
+
+
+def test_the_database_is_not_made_by_looking(call: Call, tmp_path: Path) -> None:
+    found = findings(call)["database"]
+    assert (found["ok"], found["detail"].endswith("is made by the first command that uses it")) == (
+        None,
+        True,
+    )
+    assert not (tmp_path / "data").exists()
+
+
+def test_a_database_has_a_version(call: Call, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("LOOPWATCH_DB", f"sqlite:///{tmp_path}/a.db")
+    assert call("db", "upgrade").code == 0
+    found = findings(call)["database"]
+    assert (found["ok"], " has schema 0" in found["detail"]) == (True, True)
+    monkeypatch.setenv("LOOPWATCH_DB", f"sqlite:///{tmp_path}/empty.db")
+    (tmp_path / "empty.db").touch()
+    assert fault(call, "database").endswith("run `loopwatch db upgrade`")
+    monkeypatch.setenv("LOOPWATCH_DB", "mysql://x")
+    assert "sqlite:///PATH" in fault(call, "database")
+
+
+def test_the_store_of_windows_should_answer(
+    call: Call, monkeypatch: pytest.MonkeyPatch, listening: int
+) -> None:
+    monkeypatch.setenv("LOOPWATCH_WINDOWS", f"valkey://127.0.0.1:{listening}")
+    assert findings(call)["windows store"]["ok"]
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    monkeypatch.setenv("LOOPWATCH_WINDOWS", f"valkey://127.0.0.1:{port}")
+    assert "does not answer" in fault(call, "windows store")
+
+
+def test_a_public_url_is_named_or_missed(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert findings(call)["public URL"]["ok"] is None
+    monkeypatch.setenv("LOOPWATCH_PUBLIC_URL", "https://watch.example.com")
+    assert findings(call)["public URL"]["detail"] == "https://watch.example.com"

@@ -8,9 +8,9 @@ import msgspec
 
 from loopwatch.cli.losses import Losses, dollars, replies
 from loopwatch.cli.terminal import one_line
-from loopwatch.pricing.price import NANO
 from loopwatch.pricing.prices import Cost, PriceTable
 from loopwatch.pricing.providers import LOCAL
+from loopwatch.records.money import NANO
 
 if TYPE_CHECKING:
     from loopwatch.client.items import Reply

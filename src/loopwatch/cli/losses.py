@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from loopwatch.pricing.price import NANO
 from loopwatch.pricing.prices import PriceTable
 from loopwatch.pricing.tokens import TokenRates
+from loopwatch.records.money import NANO
 from loopwatch.wire.usage import Usage
 
 if TYPE_CHECKING:

@@ -30,9 +30,13 @@ COMMANDS = {
     "bench": "How well a preset does on a labelled corpus.",
     "chat": "One prompt through the guarded, retrying model client.",
     "config": "Check, begin or describe a configuration document.",
+    "db": "Upgrade or back up the server's database.",
     "demo": "A real loop, seen and cut while you watch.",
     "doctor": "What is installed here, and what can be reached.",
+    "keys": "Make, list, replace and revoke project keys.",
     "scan": "Which of the replies on disk are loops.",
+    "serve": "The server: calls come in, users are watched, alerts go out.",
+    "settings": "Show or change a project's settings.",
     "watch": "Guard a stream on standard input: curl -N ... | loopwatch watch",
 }
 """Each command with its line in the overview; it lives in the module of its name."""

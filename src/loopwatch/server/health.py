@@ -1,0 +1,60 @@
+"""Whether the server lives, whether it can work, and what it has done, for those who watch the watcher."""
+
+from collections.abc import Iterator
+from importlib.metadata import version
+
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+
+from loopwatch.errors import StoreError
+from loopwatch.server.answers import Json, refusal
+from loopwatch.server.services import Services, services
+
+_KIND = "text/plain; version=0.0.4; charset=utf-8"
+_WRITER = {
+    "transactions": "Transactions of the writer.",
+    "stored": "Calls that were stored.",
+    "duplicates": "Calls that had been stored before.",
+    "conflicts": "Calls whose event id had been stored with other figures.",
+    "alerts": "Alerts that were raised.",
+    "unavailable": "Calls that were turned away because the database could not take them.",
+    "repeated": "Transactions that were begun anew because another process came first.",
+}
+"""What the writer counts, each with what it means."""
+
+
+async def alive(_: Request) -> Response:
+    """The process answers."""
+    return Json({"status": "ok"})
+
+
+async def ready(request: Request) -> Response:
+    """The database can be used."""
+    try:
+        await services(request).store.ready()
+    except StoreError as error:
+        return refusal(503, str(error), {"Retry-After": "2"})
+    return Json({"status": "ready"})
+
+
+async def metrics(request: Request) -> Response:
+    """Counters in Prometheus' text format. They name no project and no user."""
+    return PlainTextResponse("\n".join(_lines(services(request))) + "\n", headers={"Content-Type": _KIND})
+
+
+def _lines(server: Services) -> Iterator[str]:
+    yield from _head("loopwatch_info", "gauge", "The version that runs.")
+    yield f'loopwatch_info{{version="{version("loopwatch")}"}} 1'
+    counts = server.store.writer.counts
+    for name, meaning in _WRITER.items():
+        metric = f"loopwatch_writer_{name}_total"
+        yield from _head(metric, "counter", meaning)
+        yield f"{metric} {getattr(counts, name)}"
+    yield from _head("loopwatch_http_responses_total", "counter", "Answers by their status.")
+    for status, count in sorted(server.answers.items()):
+        yield f'loopwatch_http_responses_total{{code="{status}"}} {count}'
+
+
+def _head(metric: str, kind: str, meaning: str) -> Iterator[str]:
+    yield f"# HELP {metric} {meaning}"
+    yield f"# TYPE {metric} {kind}"
