@@ -8,7 +8,7 @@ from loopwatch.server.app import ROUTES
 from loopwatch.server.buckets import MOST_KEPT, Buckets
 from tests.server.house import House, serving
 
-OPEN = {"/healthz", "/readyz", "/metrics", "/openapi.json"}
+OPEN = {"/healthz", "/readyz", "/metrics", "/openapi.json", "/dashboard/block/{token}"}
 GUARDED = [
     (route, next(iter(sorted((route.methods or set()) - {"HEAD"}))))
     for route in ROUTES

@@ -15,6 +15,8 @@ def test_it_names_every_route_and_no_other() -> None:
     routes: set[tuple[str, str]] = set()
     for route in ROUTES:
         path = route.path
+        if path.startswith("/dashboard/"):
+            continue  # a page for people
         for name, other in renamed.items():
             path = path.replace(name, other)
         routes |= {(path, method.lower()) for method in (route.methods or set()) - {"HEAD"}}

@@ -59,6 +59,6 @@ async def test_a_look_up_may_hang() -> None:
     async with scripted_provider() as provider:
         provider.generations.otherwise(hanging())
         with pytest.raises(TimeoutError):
-            await fetch("GET", f"{provider.base_url}/generation?id=x", timeout=0.02)
+            await fetch("GET", f"{provider.base_url}/generation?id=x", timeout=0.5)
         await provider.generations.lookups[0].over()
     assert provider.generations.lookups[0].ended == "dropped"

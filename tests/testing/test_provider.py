@@ -202,7 +202,7 @@ async def test_a_slow_loop_says_how_far_it_came() -> None:
 async def test_a_client_that_gives_up_is_seen(silent: Answer) -> None:
     async with scripted_provider(silent) as provider:
         with pytest.raises(TimeoutError):
-            await fetch("POST", f"{provider.base_url}/chat/completions", timeout=0.02)
+            await fetch("POST", f"{provider.base_url}/chat/completions", timeout=0.5)
         await provider.requests[0].over()
         await provider.disconnected()
     assert provider.requests[0].ended == "dropped"

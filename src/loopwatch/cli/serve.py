@@ -1,5 +1,6 @@
 """``loopwatch serve``: the server, until it is told to stop."""
 
+import os
 import sys
 from urllib.parse import urlsplit
 
@@ -10,6 +11,8 @@ from loopwatch.cli.terminal import is_terminal
 from loopwatch.errors import InputError
 
 PORT = 8700
+SIGNING_ENV = "LOOPWATCH_SECRET"
+"""The variable that holds what signs the "block this user" links in alerts."""
 
 
 @click.command(epilog="Example: loopwatch serve --public-url https://watch.example.com")
@@ -65,6 +68,7 @@ def serve(
         reach=EVERYWHERE if allow_private else Reach(),
         rate=rate,
         burst=4 * rate,
+        secret=os.environ.get(SIGNING_ENV, "").encode(),
     )
     logs.configure(people=is_terminal(sys.stderr))
     try:

@@ -9,7 +9,7 @@ from starlette.middleware import Middleware
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from loopwatch.server import health, ingest, openapi, recommendations, reports, settings, users
+from loopwatch.server import blocking, health, ingest, openapi, recommendations, reports, settings, users
 from loopwatch.server.answers import HANDLED
 from loopwatch.server.check import check
 from loopwatch.server.chores import chores
@@ -37,6 +37,8 @@ ROUTES = (
     Route(f"{_V1}/recommendations/models/{{project_id}}", recommendations.models),
     Route(f"{_V1}/recommendations/pricing/{{project_id}}", recommendations.pricing),
     Route(f"{_V1}/recommendations/downgrades/{{project_id}}", recommendations.downgrades),
+    Route("/dashboard/block/{token}", blocking.ask),
+    Route("/dashboard/block/{token}", blocking.block, methods=["POST"]),
     Route("/healthz", health.alive),
     Route("/readyz", health.ready),
     Route("/metrics", health.metrics),

@@ -10,6 +10,7 @@ from loopwatch.alerts.alert import alert_message
 from loopwatch.alerts.channels.channel import Channel
 from loopwatch.alerts.channels.registry import Kit, channel, channels
 from loopwatch.alerts.courier import Courier
+from loopwatch.alerts.links import BlockLinks
 from loopwatch.alerts.message import Message
 from loopwatch.alerts.outbox import drafts
 from loopwatch.clock import Clock
@@ -25,14 +26,21 @@ from loopwatch.store.opening import Store
 
 @dataclass(frozen=True, slots=True)
 class Telling:
-    """How projects are told: their channels, made with what this server has to send with."""
+    """How projects are told: their channels, made with what this server has to send with.
+
+    ``links`` makes the link that blocks a user; None where the server has no secret to sign it with.
+    """
 
     kit: Kit
     public_url: str
+    links: BlockLinks | None = None
 
     def compose(self, alert: Alert, settings: ProjectSettings) -> Sequence[Draft]:
         """An alert for each channel that the settings name. No I/O: it runs inside a transaction."""
-        return self.drafts(alert_message(alert, self.public_url), settings)
+        block_url = None
+        if self.links is not None:
+            block_url = self.links.link(alert.project_id, alert.user_id, alert.id, alert.at)
+        return self.drafts(alert_message(alert, self.public_url, block_url), settings)
 
     def drafts(self, message: Message, settings: ProjectSettings) -> list[Draft]:
         """A message for each channel that the settings name."""

@@ -14,6 +14,7 @@ from starlette.applications import Starlette
 
 from loopwatch.alerts.channels.email.mailer import mailer_from
 from loopwatch.alerts.channels.registry import Kit
+from loopwatch.alerts.links import BlockLinks
 from loopwatch.alerts.posting import Poster
 from loopwatch.alerts.rules import crossing
 from loopwatch.clock import Clock, SystemClock
@@ -33,7 +34,10 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What a server is started with. ``rate`` is in requests a second for each key."""
+    """What a server is started with. ``rate`` is in requests a second for each key.
+
+    ``secret`` signs the links in alerts; the servers of one database share it. Empty: no such links.
+    """
 
     database: str
     host: str = "127.0.0.1"
@@ -43,6 +47,7 @@ class Options:
     reach: Reach = field(default_factory=Reach)
     rate: float = RATE
     burst: float = BURST
+    secret: bytes = field(default=b"", repr=False)
 
     @property
     def address(self) -> str:
@@ -62,7 +67,8 @@ async def opened(
     clock = clock or SystemClock()
     async with Poster(options.reach, clock=clock) as poster:
         mailer = mailer_from(os.environ if environment is None else environment, poster, clock)
-        telling = Telling(Kit(poster, mailer, clock), options.address)
+        links = BlockLinks(options.secret, options.address) if options.secret else None
+        telling = Telling(Kit(poster, mailer, clock), options.address, links)
         prices = Prices()
         async with open_store(
             options.database,
