@@ -14,6 +14,10 @@ EXAMPLES = {
     "ProviderFault": lambda: errors.ProviderFault("overloaded", 529),
     "RetriesSpent": lambda: errors.RetriesSpent("spent", 503),
     "LoopedReply": lambda: errors.LoopedReply("looped", [TRIP]),
+    "LimitExceeded": lambda: errors.LimitExceeded("cost", 1.5, 1.0),
+    "CapReached": lambda: errors.CapReached("u1", "free", 2.0, None),
+    "UnknownPlan": lambda: errors.UnknownPlan("gold", ["free"]),
+    "ProjectKeyRefused": lambda: errors.ProjectKeyRefused(401),
     **dict.fromkeys(("RefusedRequest", "KeyRefused", "ImagesRefused")),
 }
 KINDS = [

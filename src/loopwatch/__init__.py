@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from loopwatch.offline.bench import bench
     from loopwatch.offline.scan import scan
     from loopwatch.offline.traces import bench_traces
+    from loopwatch.sdk.tracker import Tracker
     from loopwatch.steps.loop import StepLoop
     from loopwatch.steps.monitor import StepMonitor
     from loopwatch.steps.settings import StepSettings
@@ -28,6 +29,7 @@ __all__ = [
     "StepLoop",
     "StepMonitor",
     "StepSettings",
+    "Tracker",
     "Trip",
     "bench",
     "bench_traces",
@@ -45,6 +47,7 @@ _HOMES = {
     "StepLoop": "loopwatch.steps.loop",
     "StepMonitor": "loopwatch.steps.monitor",
     "StepSettings": "loopwatch.steps.settings",
+    "Tracker": "loopwatch.sdk.tracker",
     "Trip": "loopwatch.detect.trip",
     "bench": "loopwatch.offline.bench",
     "bench_traces": "loopwatch.offline.traces",

@@ -10,6 +10,15 @@
     │  └─ StoreUnavailable   not now: .retry_after seconds; nothing was stored
     ├─ LoopTripped        a guarded stream became a loop: .trip, .text
     ├─ ChannelError       an alert was not delivered: .permanent, .retry_after
+    ├─ LimitExceeded      a run may not go on: .kind, .value, .limit
+    ├─ AgentLoop          an agent's steps go in circles: .loop
+    ├─ TrackerError       a tracked call was not made
+    │  ├─ CapReached         the user's plan has spent its cap: .user, .plan, .spend, .cap
+    │  ├─ UnknownPlan        a plan that the tracker was not given (also a ValueError): .plan
+    │  ├─ MissingUser        nobody is named where somebody must be (also a ValueError)
+    │  ├─ NotAClient         wrap was given no client that it knows (also a TypeError)
+    │  ├─ MissingPackage     a package that is needed is not installed (also an ImportError)
+    │  └─ ProjectKeyRefused  the loopwatch server refuses the tracker's key: .status
     └─ ModelError         a model was asked and gave no reply: .attempts, .tally of what was discarded
        ├─ UnreadableReply    an answer that cannot be read: a broken stream, HTML
        │  └─ ProviderFault      an error that the provider reports in the middle of its answer: .code
@@ -124,6 +133,83 @@ class ChannelError(LoopwatchError):
         super().__init__(message)
         self.permanent = permanent
         self.retry_after = retry_after
+
+
+class LimitExceeded(LoopwatchError):
+    """A ceiling of a run is reached: what would have passed it was not done.
+
+    ``kind`` is ``iterations`` (model calls), ``cost`` (US dollars) or ``seconds``; ``value`` is where the
+    run stands, ``limit`` what it may.
+    """
+
+    def __init__(self, kind: str, value: float, limit: float) -> None:
+        """Keep all three; the message has them."""
+        super().__init__(f"the run is at {value:g} of {limit:g} {kind}: raise the limit, or end the run")
+        self.kind = kind
+        self.value = value
+        self.limit = limit
+
+
+class AgentLoop(LoopwatchError):
+    """An agent's steps go in circles; ``loop`` is the monitor's verdict, whose ``str`` says how."""
+
+    def __init__(self, loop: object) -> None:
+        """Keep the verdict; the message has its sentence."""
+        super().__init__(f"the agent is going in circles: {loop}")
+        self.loop = loop
+
+
+class TrackerError(LoopwatchError):
+    """A call through the tracker was not made; the message names the fix."""
+
+
+class CapReached(TrackerError):
+    """The user may spend no more this month, or is blocked. Amounts in US dollars; None: not told."""
+
+    def __init__(self, user: str, plan: str, spend: float | None, cap: float | None) -> None:
+        """Keep all four; the message has them."""
+        amounts = "" if spend is None or cap is None else f" ({spend:.2f} of {cap:.2f} USD spent)"
+        super().__init__(
+            f"user {user!r} on plan {plan!r} may make no further call{amounts}: raise the plan's cap, "
+            "or unblock the user, in the settings"
+        )
+        self.user = user
+        self.plan = plan
+        self.spend = spend
+        self.cap = cap
+
+
+class UnknownPlan(TrackerError, ValueError):
+    """A call named a plan that is not among the tracker's."""
+
+    def __init__(self, plan: str, known: "Sequence[str]") -> None:
+        """Keep the plan; the message has those that there are."""
+        super().__init__(f"there is no plan {plan!r}: add it to Tracker(plans=...), which has {[*known]}")
+        self.plan = plan
+
+
+class MissingUser(TrackerError, ValueError):
+    """A call names no user where one is needed."""
+
+
+class NotAClient(TrackerError, TypeError):
+    """What was to be wrapped is no client of a known SDK."""
+
+
+class MissingPackage(TrackerError, ImportError):
+    """A package that is needed is not installed; the message has the command that installs it."""
+
+
+class ProjectKeyRefused(TrackerError):
+    """The loopwatch server refuses the tracker's key; ``status`` is 401 or 403."""
+
+    def __init__(self, status: int) -> None:
+        """Keep the status."""
+        super().__init__(
+            f"the loopwatch server refuses the key (HTTP {status}): give Tracker(api_key=...) one that "
+            "`loopwatch keys create` made and that is not revoked"
+        )
+        self.status = status
 
 
 class ModelError(LoopwatchError):

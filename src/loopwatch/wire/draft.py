@@ -95,12 +95,16 @@ class Draft(ABC):
 
     def whole(self, data: bytes) -> Reply:
         """The reply in a document that was not streamed. Raises as ``push`` and ``finish``."""
+        self.push_whole(data)
+        return self.finish()
+
+    def push_whole(self, data: bytes) -> None:
+        """Take a document that was not streamed, whatever it says. Raises as ``push``."""
         try:
             self._keep(self._read_whole(data))
         except msgspec.DecodeError as error:
             raise _refusal(data, f"the reply cannot be read: {error}") from None
         self.done = True
-        return self.finish()
 
     def text(self, channel: Channel) -> str:
         """What has come so far on a channel."""
@@ -111,13 +115,23 @@ class Draft(ABC):
         """What has been reported so far."""
         return None if self._figures is None else type(self).count(self._figures)
 
+    @property
+    def finish_reason(self) -> str | None:
+        """Why the reply ends, in the provider's word, once it has said so."""
+        return self._finish_reason
+
+    @property
+    def tool_calls(self) -> tuple[ToolCall, ...]:
+        """The tool calls as far as they have come."""
+        return tuple(self._calls[key].finish() for key in sorted(self._calls))
+
     def finish(self) -> Reply:
         """The reply, at the end of its stream.
 
         Raises UnreadableReply where neither an answer, a tool call nor a finish reason came, or where the
         arguments of a tool call are no JSON (but not where the reply was cut for its length).
         """
-        calls = tuple(self._calls[key].finish() for key in sorted(self._calls))
+        calls = self.tool_calls
         if finish_reason_of(self._finish_reason, calls_tools=False) != "length":
             for number, call in enumerate(calls, 1):
                 call.parsed(number)
