@@ -23,7 +23,7 @@ ADMIN = [
 
 
 def path(route: Route, project: str) -> str:
-    names = {"{project_id}": project, "{user_id:path}": "u1", "{channel}": "slack"}
+    names = {"{project_id}": project, "{user_id:whole}": "u1", "{channel}": "slack"}
     written = route.path
     for name, value in names.items():
         written = written.replace(name, value)

@@ -4,8 +4,10 @@ import asyncio
 import gzip
 import json
 from typing import Any
+from urllib.parse import quote
 
 import pytest
+from yarl import URL
 
 from loopwatch.clock import ManualClock
 from loopwatch.errors import StoreUnavailable
@@ -206,3 +208,46 @@ async def test_a_clock_that_is_wrong_is_bounded(house: House, clock: ManualClock
     await house.log(timestamp=0, eventId="behind")
     times = {call.event_id: (call.at - clock.now()).total_seconds() for call in await stored(house)}
     assert times == {"ahead": 5, "behind": -300}
+
+
+async def test_a_conflict_in_a_batch_is_told(house: House) -> None:
+    first = {"eventId": "e1", "userId": "u1", "model": "m", "inputTokens": 10, "outputTokens": 1}
+    other = first | {"userId": "u2", "inputTokens": 99}
+    answer = await house.ask("POST", "/api/v1/calls", json=[first, first, other])
+    assert answer.status == 202
+    assert (answer.json["accepted"], [one["index"] for one in answer.json["rejected"]]) == (2, [2])
+    assert "eventId" in answer.json["rejected"][0]["reason"]
+
+
+@pytest.mark.parametrize("price", ["9" * 401, "-1", "true", '"9"'])
+async def test_a_figure_beyond_reason_is_one_bad_row(house: House, price: str) -> None:
+    body = f'[{{"model": "m", "planRevenueUsd": {price}}}, {{"model": "m", "latencyMs": 12.7}}]'
+    answer = await house.ask("POST", "/api/v1/calls", data=body.encode())
+    assert (answer.status, answer.json["accepted"]) == (202, 1)
+
+
+async def test_a_request_of_many_empty_spans_is_refused_before_it_holds_everybody_up(house: House) -> None:
+    headers = {"Content-Type": "application/x-protobuf"}
+    answer = await house.ask("POST", "/v1/traces", data=b"\x0a\x00" * 300_000, headers=headers)
+    assert answer.status == 400
+    assert "fields" in answer.error
+
+
+async def test_an_attribute_of_another_type_than_it_says_is_no_attribute(house: House) -> None:
+    attribute = {"key": "gen_ai.operation.name", "value": {"stringValue": [1]}}
+    span = {"traceId": "a" * 32, "spanId": "b" * 16, "attributes": [attribute]}
+    traces = {"resourceSpans": [{"scopeSpans": [{"spans": [span]}]}]}
+    assert (await house.ask("POST", "/v1/traces", json=traces)).status == 200
+
+
+@pytest.mark.parametrize("user", ["vic\n", "a\nb", "a/b", "x/block"])
+async def test_each_user_can_be_acted_upon_and_no_other_is_hit(house: House, user: str) -> None:
+    for one in (user, "vic"):
+        await house.ask("POST", "/api/v1/log", json={"userId": one, "model": "m", "inputTokens": 1})
+    users = f"{house.url}/api/v1/users/{house.project}/{quote(user, safe='')}"
+    headers = {"x-api-key": house.admin}
+    async with house.session.post(URL(users + "/block", encoded=True), headers=headers) as answer:
+        assert answer.status == 200
+    async with house.session.delete(URL(users, encoded=True), headers=headers) as answer:
+        assert (await answer.json())["deletedCalls"] == 1
+    assert (await house.server.store.users.get(house.project, "vic")) is not None

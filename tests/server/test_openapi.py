@@ -11,7 +11,7 @@ from tests.server.house import House
 
 
 def test_it_names_every_route_and_no_other() -> None:
-    renamed = {"{project_id}": "{projectId}", "{user_id:path}": "{userId}"}
+    renamed = {"{project_id}": "{projectId}", "{user_id:whole}": "{userId}"}
     routes: set[tuple[str, str]] = set()
     for route in ROUTES:
         path = route.path

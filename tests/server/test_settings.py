@@ -94,3 +94,14 @@ async def test_a_test_is_sent_and_its_failure_told(house: House) -> None:
     assert failed.json["error"].endswith("answered HTTP 404 no_service")
     assert "secret" not in failed.text
     await asyncio.sleep(0)
+
+
+async def test_another_host_with_a_mask_behind_it_is_refused(house: House) -> None:
+    hook = {"type": "slack", "url": "https://hooks.example.com/services/SECRET"}
+    project = f"/api/v1/settings/{house.project}"
+    await house.ask("PUT", project, key=house.admin, json={"channels": [hook]})
+    shown = (await house.ask("GET", project, key=house.admin)).json["channels"][0]
+    moved = shown | {"url": shown["url"].replace("hooks.example.com", "new.example.com")}
+    refused = await house.ask("PUT", project, key=house.admin, json={"channels": [moved]})
+    assert refused.status == 400
+    assert "write the whole URL" in refused.error

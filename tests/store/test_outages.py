@@ -183,3 +183,28 @@ async def test_a_user_who_is_erased_is_erased_there_too(
         await log(store, project, a_call(clock, 20_000))
         assert await alerts_of(store, project) == []
         assert await store.outbox.claim(clock.now(), timedelta(1), limit=1, busy=()) == []
+
+
+async def test_a_file_that_was_deleted_or_replaced_takes_nothing_in(
+    tmp_path: Path, clock: ManualClock
+) -> None:
+    file = tmp_path / "calls.db"
+    async with open_store(f"sqlite:///{file}", clock, price=price_of) as store:
+        project = await store.projects.create("Acme")
+        await log(store, project.id, a_call(clock))
+        file.rename(tmp_path / "elsewhere.db")
+        for _ in range(2):
+            with pytest.raises(StoreUnavailable, match="was deleted or replaced while it was in use"):
+                await log(store, project.id, a_call(clock))
+            with pytest.raises(StoreUnavailable, match="was deleted or replaced"):
+                await store.ready()
+            file.touch()
+        file.unlink()
+        (tmp_path / "elsewhere.db").rename(file)
+        await log(store, project.id, a_call(clock))
+
+
+async def test_a_folder_is_no_database(tmp_path: Path, clock: ManualClock) -> None:
+    with pytest.raises(StoreError, match="is a folder: name a file in it"):
+        async with open_store(f"sqlite:///{tmp_path}", clock):
+            pass

@@ -1,6 +1,8 @@
 """``loopwatch keys``: projects and the keys that open them."""
 
 import json
+import math
+import sys
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -28,6 +30,7 @@ def create(name: str, *, admin: bool, database: str | None, as_json: bool) -> No
 
     The key is shown this once: only its hash is kept.
     """
+    _require_output()
     _show(run(_create(name, database, admin=admin)), as_json=as_json)
 
 
@@ -40,6 +43,12 @@ async def _create(name: str, database: str | None, *, admin: bool) -> "Issued":
         return await store.keys.create(project.id, "admin" if admin else "ingest", admin=admin)
 
 
+def _require_output() -> None:
+    """Raise InputError where nobody could see a key: it is shown once."""
+    if sys.stdout is None:
+        raise InputError("standard output is closed: the new key could not be shown")
+
+
 def _show(issued: "Issued", *, as_json: bool) -> None:
     shown = {"project": issued.key.project_id, "key": issued.secret}
     if as_json:
@@ -47,6 +56,8 @@ def _show(issued: "Issued", *, as_json: bool) -> None:
     else:
         for label, value in shown.items():
             click.echo(f"{label:9}{value}")
+    sys.stdout.flush()  # or a full disk would be noticed after the good news
+    if not as_json:
         click.echo("Keep the key: it is shown this once.", err=True)
 
 
@@ -115,6 +126,9 @@ async def _revoke(key: str, database: str | None) -> bool:
 @json_option
 def rotate(key: str, overlap: float, database: str | None, *, as_json: bool) -> None:
     """Make a new key in place of one, which goes on for a while."""
+    if math.isnan(overlap):
+        raise InputError("--overlap must be a number of hours")
+    _require_output()
     _show(run(_rotate(key, timedelta(hours=overlap), database)), as_json=as_json)
 
 

@@ -1,5 +1,6 @@
 """``loopwatch serve``: the server, until it is told to stop."""
 
+import math
 import os
 import sys
 from urllib.parse import urlsplit
@@ -11,6 +12,8 @@ from loopwatch.cli.terminal import is_terminal
 from loopwatch.errors import InputError
 
 PORT = 8700
+MOST_RATE = 1e6
+"""Requests a second: more than any machine answers."""
 SIGNING_ENV = "LOOPWATCH_SECRET"
 """The variable that holds what signs the "block this user" links in alerts."""
 
@@ -33,7 +36,7 @@ SIGNING_ENV = "LOOPWATCH_SECRET"
 )
 @click.option(
     "--rate",
-    type=click.FloatRange(0, min_open=True),
+    type=click.FloatRange(0, MOST_RATE, min_open=True),
     default=500.0,
     show_default=True,
     help="Requests a second that one key may make; four times as many at once.",
@@ -70,6 +73,8 @@ def serve(
         burst=4 * rate,
         secret=os.environ.get(SIGNING_ENV, "").encode(),
     )
+    if math.isnan(rate):
+        raise InputError("--rate must be a number of requests a second")
     logs.configure(people=is_terminal(sys.stderr))
     try:
         uvloop.run(run(options))

@@ -69,7 +69,7 @@ def _document(file: Any) -> dict[str, Any]:
         return {}
     try:
         read = json.load(file)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"{Path(file.name).name} is not JSON: {error}") from None
     if not isinstance(read, dict):
         raise InputError("the settings must be a JSON object")
@@ -82,7 +82,7 @@ def _change(text: str) -> tuple[str, Any]:
         raise InputError(f"{text!r} is no KEY=VALUE")
     try:
         return key, json.loads(value)
-    except ValueError:
+    except (ValueError, RecursionError):
         return key, value
 
 

@@ -76,7 +76,7 @@ def _shown_url(value: SecretStr, info: SerializationInfo) -> str:
 
 
 def is_mask(value: Any) -> bool:
-    """Whether a value is what stood in a secret's place, rather than a secret."""
+    """Whether a value is what is shown in a secret's place, rather than a secret."""
     return isinstance(value, str) and value.endswith(MASK)
 
 

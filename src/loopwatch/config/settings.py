@@ -11,11 +11,11 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from loopwatch.config.defects import Defect, Fault, Path, found, locus, shown
-from loopwatch.config.destinations import KINDS, SECRETS, is_mask
+from loopwatch.config.destinations import KINDS, MASK, SECRETS, is_mask
 from loopwatch.config.faults import fault
 from loopwatch.config.fields import keys
 from loopwatch.config.project import Cap, ProjectSettings
-from loopwatch.config.reach import Reach
+from loopwatch.config.reach import EVERYWHERE, Reach
 from loopwatch.errors import ConfigError
 
 MOST_CHANNELS = 20
@@ -51,9 +51,22 @@ def unmasked(document: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str
 def _unmasked(channel: Any, before: Mapping[str, Any]) -> Any:
     if not isinstance(channel, dict) or not before or before.get("type") != channel.get("type"):
         return channel
-    masked = {key for key in SECRETS.intersection(channel) if is_mask(channel[key])}
+    shown = _masked(before)
+    masked = {
+        key
+        for key in SECRETS.intersection(channel)
+        if is_mask(channel[key]) and channel[key] == shown.get(key, MASK)
+    }
     plain = {key: value for key, value in channel.items() if key not in masked}
     return plain | {key: before[key] for key in masked if key in before}  # else it was the default
+
+
+def _masked(before: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A channel as it was shown."""
+    kind = KINDS.get(str(before.get("type")))
+    if kind is None:
+        return {}
+    return kind.model_validate(dict(before), context=EVERYWHERE).model_dump(by_alias=True)
 
 
 def _fault(details: ErrorDetails, document: Mapping[str, Any]) -> Fault:

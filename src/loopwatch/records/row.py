@@ -7,7 +7,6 @@ not known are ignored and nothing of them is kept, so a prompt that is sent by m
 What the client says about cost is not even read.
 """
 
-import math
 import re
 import uuid
 from collections.abc import Mapping
@@ -76,7 +75,7 @@ def _read(row: Mapping[str, Any], arrival: Arrival) -> Call:
         response_model=_text(row, "responseModel"),
         usage_source=source,
         estimate_method=_text(row, "estimateMethod"),
-        latency_ms=_count(row, "latencyMs") if row.get("latencyMs") is not None else None,
+        latency_ms=_latency(row.get("latencyMs")),
         loop_aborts=_count(row, "loopAborts"),
         loop_abort_words=_count(row, "loopAbortWords"),
         loop_abort_chars=_count(row, "loopAbortChars"),
@@ -152,10 +151,16 @@ def _price(row: Mapping[str, Any], key: str) -> float | None:
     value = row.get(key)
     if value is None:
         return None
-    is_number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-    if not is_number or not 0 <= value <= MOST_USD:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not is_number or not 0 <= value <= MOST_USD:  # NaN is neither
         raise InputError(f"{key} must be a price in dollars from 0 to {MOST_USD:.0f}, or null")
     return float(value)
+
+
+def _latency(value: Any) -> int | None:
+    """Milliseconds; None for what is none, since a figure beside the point must not cost the call."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return round(value) if is_number and 0 <= value <= MOST_TOKENS else None
 
 
 def _source(row: Mapping[str, Any]) -> UsageSource | None:

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from starlette.applications import Starlette
+from starlette.convertors import Convertor, register_url_convertor
 from starlette.middleware import Middleware
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -14,6 +15,23 @@ from loopwatch.server.answers import HANDLED
 from loopwatch.server.check import check
 from loopwatch.server.chores import chores
 from loopwatch.server.services import Services
+
+
+class Whole(Convertor[str]):
+    """All the rest of a path, line feeds and slashes too: ids of users are what their senders made them."""
+
+    regex = r"(?s:.+)"
+
+    def convert(self, value: str) -> str:
+        """As it is."""
+        return value
+
+    def to_string(self, value: str) -> str:
+        """As it is."""
+        return value
+
+
+register_url_convertor("whole", Whole())
 
 _V1 = "/api/v1"
 ROUTES = (
@@ -25,9 +43,9 @@ ROUTES = (
     Route(f"{_V1}/me", reports.me),
     Route(f"{_V1}/stats/{{project_id}}", reports.stats),
     Route(f"{_V1}/users/{{project_id}}", reports.users),
-    Route(f"{_V1}/users/{{project_id}}/{{user_id:path}}/block", users.block, methods=["POST"]),
-    Route(f"{_V1}/users/{{project_id}}/{{user_id:path}}/unblock", users.unblock, methods=["POST"]),
-    Route(f"{_V1}/users/{{project_id}}/{{user_id:path}}", users.erase, methods=["DELETE"]),
+    Route(f"{_V1}/users/{{project_id}}/{{user_id:whole}}/block", users.block, methods=["POST"]),
+    Route(f"{_V1}/users/{{project_id}}/{{user_id:whole}}/unblock", users.unblock, methods=["POST"]),
+    Route(f"{_V1}/users/{{project_id}}/{{user_id:whole}}", users.erase, methods=["DELETE"]),
     Route(f"{_V1}/alerts/{{project_id}}", reports.alerts),
     Route(f"{_V1}/settings/{{project_id}}", settings.show),
     Route(f"{_V1}/settings/{{project_id}}", settings.update, methods=["PUT"]),

@@ -6,6 +6,7 @@ is sent only the figures and names that ``records.row`` knows are kept; texts go
 
 from collections.abc import Iterator, Sequence
 from http import HTTPStatus
+from itertools import islice
 from typing import Any
 
 import msgspec
@@ -26,6 +27,11 @@ from loopwatch.server.services import Services, services
 MOST_ROWS = 5_000
 """Rows of a batch: they are stored in one transaction, all or none."""
 _PROTOBUF = "application/x-protobuf"
+KEPT = ("stored", "duplicate")
+NOT_KEPT = {
+    "conflict": "another call was stored under this eventId: give each call one of its own",
+    "no project": "the project is gone",
+}
 
 
 async def log(request: Request) -> Response:
@@ -46,8 +52,12 @@ async def calls(request: Request) -> Response:
     rows = list(_rows(await read(request, MOST_BATCH)))
     server = services(request)
     taken, rejected = _sorted(rows, await server.arrival(key.project_id))
-    await server.store.writer.log(key.project_id, taken)
-    return Json({"accepted": len(taken), "rejected": rejected}, HTTPStatus.ACCEPTED)
+    outcomes = await server.store.writer.log(key.project_id, [call for _, call in taken])
+    for (index, _), outcome in zip(taken, outcomes, strict=True):
+        if outcome not in KEPT:
+            rejected.append({"index": index, "reason": NOT_KEPT.get(outcome, outcome)})
+    rejected.sort(key=lambda one: one["index"])
+    return Json({"accepted": len(rows) - len(rejected), "rejected": rejected}, HTTPStatus.ACCEPTED)
 
 
 def _rows(body: bytes) -> Iterator[Any]:
@@ -80,16 +90,16 @@ def _too_many() -> HTTPException:
     return HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, reason)
 
 
-def _sorted(rows: Sequence[Any], arrival: Arrival) -> tuple[list[Call], list[dict[str, Any]]]:
-    """The calls among the rows, and where and why a row is none."""
-    taken: list[Call] = []
+def _sorted(rows: Sequence[Any], arrival: Arrival) -> tuple[list[tuple[int, Call]], list[dict[str, Any]]]:
+    """The calls among the rows with their places, and where and why a row is none."""
+    taken: list[tuple[int, Call]] = []
     rejected: list[dict[str, Any]] = []
     for index, row in enumerate(rows):
         call = row if isinstance(row, Refused) else read_row(row, arrival)
         if isinstance(call, Refused):
             rejected.append({"index": index, "reason": call.reason})
         else:
-            taken.append(call)
+            taken.append((index, call))
     return taken, rejected
 
 
@@ -100,8 +110,9 @@ async def traces(request: Request) -> Response:
     if kind not in (_PROTOBUF, "application/json"):
         reason = f"traces are read as {_PROTOBUF} or application/json"
         raise HTTPException(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, reason)
-    body = await read(request, MOST_BATCH)
-    found = list(spans(decode_request(body) if kind == _PROTOBUF else decoded(body)))
+    body = await read(request, MOST_BATCH, MOST_BATCH)
+    document = decode_request(body) if kind == _PROTOBUF else decoded(body)
+    found = list(islice(spans(document), MOST_SPANS + 1))
     if len(found) > MOST_SPANS:
         raise HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"more than {MOST_SPANS} spans: send less")
     rejected, reason = await _store(services(request), key.project_id, found)
@@ -115,7 +126,7 @@ async def _store(server: Services, project_id: str, found: Sequence[Span | None]
     """Store the calls among spans. Returns how many could not be read, and why the first could not."""
     rows = [genai.row(span) for span in genai.leaves(span for span in found if span is not None)]
     taken, rejected = _sorted(rows, await server.arrival(project_id))
-    await server.store.writer.log(project_id, taken)
+    await server.store.writer.log(project_id, [call for _, call in taken])
     unreadable = found.count(None)
     reasons = ["a span has no ids"] * bool(unreadable) + [str(one["reason"]) for one in rejected]
     return unreadable + len(rejected), reasons[0] if reasons else ""

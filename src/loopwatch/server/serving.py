@@ -109,7 +109,8 @@ def _listening(options: Options) -> socket.socket:
     try:
         return socket.create_server((options.host, options.port), family=family, backlog=2_048)
     except OSError as error:
-        reason = os.strerror(error.errno) if error.errno else str(error)
+        is_name = isinstance(error, socket.gaierror)  # whose numbers are not the system's
+        reason = os.strerror(error.errno) if error.errno and not is_name else "no such address"
         raise LoopwatchError(
             f"{options.host}:{options.port} cannot be listened on ({reason}): choose another --host or --port"
         ) from None

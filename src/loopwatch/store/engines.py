@@ -16,7 +16,7 @@ from sqlalchemy.exc import ArgumentError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 from loopwatch.clock import Clock
-from loopwatch.errors import InputError, StoreError
+from loopwatch.errors import InputError, StoreError, StoreUnavailable
 from loopwatch.records.moments import micros
 from loopwatch.store.faults import translated
 from loopwatch.store.hops import connect
@@ -33,6 +33,7 @@ _PRAGMAS = (
     "cache_size=-65536",
 )
 _WRITES = "loopwatch_writes"
+GONE = "the database file {} was deleted or replaced while it was in use: stop the server and put it back"
 
 
 class Database:
@@ -42,6 +43,7 @@ class Database:
         self.engine = engine
         self.clock = clock
         self._one_writer = asyncio.Lock() if self.is_sqlite else None
+        self._file: tuple[int, int] | None = None  # which file a SQLite database is
 
     @property
     def dialect(self) -> str:
@@ -56,6 +58,20 @@ class Database:
     def now(self) -> int:
         """Now, in microseconds since 1970."""
         return micros(self.clock.now())
+
+    def refuse_gone(self) -> None:
+        """Raise StoreUnavailable where SQLite's file was deleted or replaced: what is open is another."""
+        if not self.is_sqlite:
+            return
+        path = str(self.engine.url.database)
+        try:
+            found = Path(path).stat()
+        except OSError:
+            raise StoreUnavailable(GONE.format(path)) from None
+        if self._file is None:
+            self._file = (found.st_dev, found.st_ino)
+        if self._file != (found.st_dev, found.st_ino):
+            raise StoreUnavailable(GONE.format(path))
 
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[AsyncConnection]:
@@ -78,6 +94,7 @@ class Database:
             if self._one_writer is not None:
                 await held.enter_async_context(self._one_writer)
             connection = await held.enter_async_context(self.engine.connect())
+            self.refuse_gone()
             writes = await connection.execution_options(**{_WRITES: True})
             async with writes.begin():
                 yield writes
@@ -122,6 +139,8 @@ def parse(url: str) -> URL:
 
 def _sqlite(url: URL) -> AsyncEngine:
     path = Path(str(url.database)).expanduser()
+    if path.is_dir():
+        raise StoreError(f"{path} is a folder: name a file in it")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -44,6 +44,7 @@ class Store:
         """Raise StoreUnavailable unless the database answers, StoreError unless its schema is ours."""
         async with self.database.reading() as connection:
             await connection.execute(text("SELECT 1"))
+        self.database.refuse_gone()
         await schema.check(self.database)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from sqlalchemy import ColumnElement, Table, delete, select
 
+from loopwatch.config.project import MOST_WINDOW
 from loopwatch.errors import InputError, StoreError
 from loopwatch.records.moments import span_micros
 from loopwatch.store.engines import Database
@@ -39,14 +40,13 @@ class Upkeep:
         async with self._database.reading() as connection:
             ids = (await connection.execute(select(projects.c.id))).scalars().all()
             current = await self._projects.current(connection, ids)
-        longest = timedelta(0)
         for project_id, one in current.items():
             settings = one.settings
-            longest = max(longest, settings.window)
             kept = max(timedelta(days=settings.retention_days), settings.window * 2)
             old = now - span_micros(kept.total_seconds())
             gone += await self._delete(calls, calls.c.project_id == project_id, calls.c.at_us < old)
-        past = now - 2 * span_micros(longest.total_seconds())
+        # As long as a window can be, whatever it is today: it may be lengthened, and holds at once.
+        past = now - 2 * span_micros(MOST_WINDOW * 60)
         gone += await self._delete(window_buckets, window_buckets.c.start_us < past)
         return gone + await self._prune_sent(now - KEPT_DAYS * DAY)
 

@@ -150,8 +150,8 @@ class Writer:
         raise AssertionError  # the last attempt has returned or raised
 
     async def _failed(self, batch: Sequence[_Request], error: Exception) -> None:
-        if is_outage(error):
-            reason: StoreError = unavailable(error)
+        if is_outage(error) or isinstance(error, StoreUnavailable):
+            reason: StoreError = error if isinstance(error, StoreUnavailable) else unavailable(error)
             self.counts.unavailable += sum(len(request.entries) for request in batch)
             _log.warning("%d calls could not be stored: %s", self._total(batch), reason)
         elif len(batch) > 1:

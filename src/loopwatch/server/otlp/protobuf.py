@@ -14,6 +14,8 @@ VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
 """The wire types that are in use."""
 _MOST_VARINT = 10
 _MOST_DEPTH = 32
+_MOST_FIELDS = 200_000
+"""Fields of a request, of any kind: 512 spans, as exporters send them, have some 20,000."""
 _SIGN = 1 << 63
 
 
@@ -22,27 +24,43 @@ class Field(NamedTuple):
 
     name: str
     kind: int
-    read: Callable[[Any, int], Any]
+    read: "Callable[[Any, Depth], Any]"
     many: bool = False
 
 
 Message = Mapping[int, Field]
 
 
-def decode(data: bytes, message: Message, depth: int = 0) -> dict[str, Any]:
-    """One message. Raises InputError for bytes that are none."""
-    if depth > _MOST_DEPTH:
+class Depth:
+    """How deep a message is being read, and how many fields of it have been."""
+
+    __slots__ = ("fields", "level")
+
+    def __init__(self) -> None:
+        """Begin at the outside."""
+        self.level = 0
+        self.fields = 0
+
+
+def decode(data: bytes, message: Message, depth: "Depth") -> dict[str, Any]:
+    """One message. Raises InputError for bytes that are none, or hold too many fields."""
+    if depth.level > _MOST_DEPTH:
         raise InputError("the protobuf message is nested too deeply")
+    depth.level += 1
     values: dict[str, Any] = {}
     for number, kind, value in _fields(memoryview(data)):
+        depth.fields += 1
+        if depth.fields > _MOST_FIELDS:
+            raise InputError(f"the message has more than {_MOST_FIELDS} fields: send fewer spans at once")
         field = message.get(number)
         if field is None or field.kind != kind:
             continue
-        read = field.read(value, depth + 1)
+        read = field.read(value, depth)
         if field.many:
             values.setdefault(field.name, []).append(read)
         else:
             values[field.name] = read
+    depth.level -= 1
     return values
 
 
@@ -76,33 +94,33 @@ def _varint(data: memoryview, at: int) -> tuple[int, int]:
     raise InputError("the body is no protobuf message: a number does not end")
 
 
-def _text(value: memoryview, _: int) -> str:
+def _text(value: memoryview, _: object) -> str:
     return bytes(value).decode("utf-8", "replace")
 
 
-def _hex(value: memoryview, _: int) -> str:
+def _hex(value: memoryview, _: object) -> str:
     return value.hex()
 
 
-def _moment(value: memoryview, _: int) -> int:
+def _moment(value: memoryview, _: object) -> int:
     return int.from_bytes(value, "little")
 
 
-def _signed(value: int, _: int) -> int:
+def _signed(value: int, _: object) -> int:
     return value - (1 << 64) if value & _SIGN else value
 
 
-def _double(value: memoryview, _: int) -> float:
+def _double(value: memoryview, _: object) -> float:
     number: float = struct.unpack("<d", value)[0]
     return number
 
 
-def _flag(value: int, _: int) -> bool:
+def _flag(value: int, _: object) -> bool:
     return bool(value)
 
 
-def _nested(message: Message) -> Callable[[memoryview, int], dict[str, Any]]:
-    def read(value: memoryview, depth: int) -> dict[str, Any]:
+def _nested(message: Message) -> Callable[[memoryview, Depth], dict[str, Any]]:
+    def read(value: memoryview, depth: Depth) -> dict[str, Any]:
         return decode(bytes(value), message, depth)
 
     return read
@@ -138,7 +156,7 @@ _REQUEST: Message = {1: Field("resourceSpans", BYTES, _nested(_RESOURCE_SPANS), 
 
 def decode_request(data: bytes) -> dict[str, Any]:
     """An ``ExportTraceServiceRequest`` in the shape of its JSON form. Raises InputError."""
-    return decode(data, _REQUEST)
+    return decode(data, _REQUEST, Depth())
 
 
 def encode_answer(rejected: int, reason: str) -> bytes:

@@ -6,6 +6,11 @@ from typing import Any, NamedTuple
 
 MOST_SPANS = 10_000
 """Spans of one request that are looked at; exporters send 512 at most unless they are told otherwise."""
+_PLAIN: dict[str, tuple[type, ...]] = {
+    "stringValue": (str,),
+    "boolValue": (bool,),
+    "doubleValue": (int, float),
+}
 _WHOLE = re.compile("-?[0-9]{1,19}")
 
 
@@ -62,8 +67,8 @@ def _attributes(owner: Any) -> dict[str, Any]:
         key, value = entry.get("key"), entry.get("value")
         if not isinstance(key, str) or not isinstance(value, dict):
             continue
-        for kind in ("stringValue", "boolValue", "doubleValue"):
-            if kind in value:
+        for kind, types in _PLAIN.items():
+            if isinstance(value.get(kind), types):
                 plain[key] = value[kind]
         if "intValue" in value:
             plain[key] = _number(value["intValue"])
