@@ -36,7 +36,11 @@ def run(*args: str, **environment: str) -> subprocess.CompletedProcess[str]:
         capture_output=True,
         text=True,
         check=False,
-        env={**os.environ, **environment},
+        env={
+            **os.environ,
+            "PYTHONASYNCIODEBUG": "",
+            **environment,
+        },  # it reports slow steps on standard error
         timeout=60,
     )
 
