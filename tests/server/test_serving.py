@@ -57,7 +57,10 @@ def started(database: str, *more: str) -> Iterator[Started]:
     """A server on any port; it tells its address in its first log."""
     key = made(database)
     process = subprocess.Popen(
-        [*PROGRAM, "serve", "--db", database, "--port", "0", *more], stderr=subprocess.PIPE, text=True
+        [*PROGRAM, "serve", "--db", database, "--port", "0", *more],
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONASYNCIODEBUG": ""},  # its first line is the address
     )
     try:
         assert process.stderr is not None
