@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from loopwatch.errors import InputError
 from loopwatch.wire.faults import SHOWN
-from loopwatch.wire.lines import LINE_CAP
+from loopwatch.wire.lines import BLANK, LINE_CAP
 from loopwatch.wire.pieces import Piece
-from loopwatch.wire.reader import BLANK, CROWDED, EMPTY, SIDE_BY_SIDE, UNKNOWN, Fault, StreamReader
+from loopwatch.wire.reader import CROWDED, EMPTY, SIDE_BY_SIDE, UNKNOWN, Fault, StreamReader
 from tests.wire.streams import STREAMS, anthropic, block, chunk, event, lines
 
 CORPUS = Path(__file__).parents[2] / "corpus"

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from loopwatch.cli.scores import print_found
 from loopwatch.detect.settings import PRESETS
 from loopwatch.errors import InputError
 
@@ -115,13 +116,7 @@ def _print(scores: "list[Score]") -> None:
     console.print(_overview(scores))
     for score in scores:
         console.print(_families(score))
-        caught = ", ".join(f"{rule} {count}" for rule, count in score.rules.items()) or "none"
-        console.print(f"Caught by rule: {caught}")
-        figures = score.as_dict()
-        for title, key in (("Missed", "missed_ids"), ("Early", "early_ids"), ("False trips", "false_ids")):
-            ids = figures[key]
-            if isinstance(ids, list) and ids:
-                console.print(f"{title}: {', '.join(ids)}")
+        print_found(console, score.rules, score.as_dict())
 
 
 def _overview(scores: "list[Score]") -> "Table":

@@ -7,8 +7,7 @@ from loopwatch.client.items import Delta, LoopSeen
 from loopwatch.detect.detector import LoopDetector
 from loopwatch.errors import InputError, UnreadableReply
 from loopwatch.wire.assembly import assembly_for, whole_reply
-from loopwatch.wire.lines import BYTE_ORDER_MARK, LINE_CAP, MAYBE_A_MARK
-from loopwatch.wire.reader import BLANK
+from loopwatch.wire.lines import BYTE_ORDER_MARK, LINE_CAP, first_mark
 from loopwatch.wire.sse import SSEDecoder
 
 if TYPE_CHECKING:
@@ -104,8 +103,8 @@ class Listener:
     def _begin(self, data: bytes) -> bytes:
         """Tell a document from events by the first byte; return what is to be read now."""
         data = self._head + data
-        start = b"" if data in MAYBE_A_MARK else data[:BLANK].removeprefix(BYTE_ORDER_MARK).lstrip()[:1]
-        if not start and len(data) < BLANK:
+        start = first_mark(data)
+        if start is None:
             self._head = data
             return b""
         self._begun = True

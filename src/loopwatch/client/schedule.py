@@ -4,10 +4,13 @@ Attempts are numbered from 1. After a failed one the wait is 1 second, then twic
 to a minute: 303 seconds for the ten retries of a call. There is no jitter, so that two runs compare.
 """
 
+from http import HTTPStatus
+
 FIRST = 1
 LONGEST = 60
-TOO_MANY_REQUESTS = 429
-SERVICE_UNAVAILABLE = 503
+ASKING = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE)
+"""The statuses whose Retry-After is honoured."""
+
 DIGITS = 100
 """Digits of a Retry-After beyond which it is no number that anybody meant."""
 
@@ -20,7 +23,7 @@ def delay_after(attempt: int) -> int:
 
 def retry_after(status: int, header: str | None) -> int | None:
     """Seconds that a 429 or a 503 asks for; None where it asks for nothing that is a number of seconds."""
-    if status not in (TOO_MANY_REQUESTS, SERVICE_UNAVAILABLE) or header is None:
+    if status not in ASKING or header is None:
         return None
     asked = header.strip()
     return int(asked) if asked.isascii() and asked.isdigit() and len(asked) <= DIGITS else None

@@ -10,7 +10,6 @@ from loopwatch.client.quoting import Quoting
 from loopwatch.errors import ImagesRefused, KeyRefused, RefusedRequest
 from loopwatch.wire.decoding import anything
 
-TOO_MANY_REQUESTS = 429
 BODY = 64 * 1_024
 """Bytes of a refusal that are read: the message may stand behind a gateway's copy of what it was told."""
 
@@ -28,7 +27,6 @@ IMAGE_PHRASES = (
 )
 """What providers write where a model takes no images, in lower case."""
 
-MISSING = 404
 KEY_HEADERS = ("authorization", "api-key", "x-api-key")
 
 
@@ -39,7 +37,7 @@ def is_success(status: int) -> bool:
 
 def is_retryable(status: int) -> bool:
     """Whether the next attempt may fare better: too many requests, or a server's own fault."""
-    return status == TOO_MANY_REQUESTS or 500 <= status < 600  # noqa: PLR2004  as above
+    return status == HTTPStatus.TOO_MANY_REQUESTS or 500 <= status < 600  # noqa: PLR2004  as above
 
 
 def named(status: int) -> str:
@@ -65,7 +63,7 @@ def refusal(
         moved = f" to {_origin(location)}" if location else ""
         reason = f"{at.base_url} has moved{moved} ({named(status)}): set the base URL to where it is now"
         return RefusedRequest(reason, status)
-    if status == MISSING and not said:
+    if status == HTTPStatus.NOT_FOUND and not said:
         nothing = f"there is nothing at {at.base_url} ({named(status)})"
         return RefusedRequest(f"{nothing}: does the base URL end with the API's version (/v1)?", status)
     return RefusedRequest(f"the provider refused the request ({named(status)}){said}", status)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Protocol, TypeVar
 
 import msgspec
 
@@ -57,23 +57,47 @@ def read_corpus(path: Path) -> list[Case]:
 
     Raises InputError, naming the file and the line, where there is none or a line is no case.
     """
-    path = find_in(path, REPLIES)
-    decoder = msgspec.json.Decoder(Case)
-    cases: dict[str, Case] = {}
+    return read_labelled(path, REPLIES, Case, ("reply", "replies"))
+
+
+class Labelled(Protocol):
+    """What a labelled corpus is made of, one a line; ``fault`` says what is wrong with one, if anything."""
+
+    @property
+    def id(self) -> str:
+        """Its name, which no other one has."""
+
+    @property
+    def fault(self) -> str | None:
+        """What cannot be so, in words; None where nothing is wrong."""
+
+
+L = TypeVar("L", bound=Labelled)
+
+
+def read_labelled(path: Path, name: str, kind: type[L], nouns: tuple[str, str]) -> list[L]:
+    """What the lines of a file hold, or of the file called ``name`` (also .gz, .zst) of a folder.
+
+    ``nouns`` is what one of them is called, and several. Raises InputError, naming the file and the line.
+    """
+    one, several = nouns
+    path = find_in(path, name)
+    decoder = msgspec.json.Decoder(kind)
+    every: dict[str, L] = {}
     for number, line in enumerate(lines_of(path), 1):
         if not line.strip():
             continue
         try:
-            case = decoder.decode(line)
+            read = decoder.decode(line)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise InputError(f"{path}:{number}: not a labelled reply: {error}") from None
-        fault = "its id stands twice in the file" if case.id in cases else case.fault
+            raise InputError(f"{path}:{number}: not a labelled {one}: {error}") from None
+        fault = "its id stands twice in the file" if read.id in every else read.fault
         if fault:
-            raise InputError(f"{path}:{number}: {case.id!r}: {fault}")
-        cases[case.id] = case
-    if not cases:
-        raise InputError(f"{path}: no labelled replies in it")
-    return list(cases.values())
+            raise InputError(f"{path}:{number}: {read.id!r}: {fault}")
+        every[read.id] = read
+    if not every:
+        raise InputError(f"{path}: no labelled {several} in it")
+    return list(every.values())
 
 
 def find_in(path: Path, name: str) -> Path:

@@ -14,8 +14,7 @@ from typing import Literal
 import msgspec
 
 from loopwatch.detect.detector import LoopDetector
-from loopwatch.errors import InputError
-from loopwatch.offline.corpus import find_in, lines_of
+from loopwatch.offline.corpus import read_labelled
 from loopwatch.steps.loop import StepLoop, StepRule
 from loopwatch.steps.monitor import StepMonitor
 from loopwatch.steps.settings import StepSettings
@@ -156,23 +155,7 @@ def read_traces(path: Path) -> list[Trace]:
 
     Raises InputError, naming the file and the line, where there is none or a line is no labelled run.
     """
-    path = find_in(path, TRACES)
-    decoder = msgspec.json.Decoder(Trace)
-    traces: dict[str, Trace] = {}
-    for number, line in enumerate(lines_of(path), 1):
-        if not line.strip():
-            continue
-        try:
-            trace = decoder.decode(line)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise InputError(f"{path}:{number}: not a labelled run: {error}") from None
-        fault = "its id stands twice in the file" if trace.id in traces else trace.fault
-        if fault:
-            raise InputError(f"{path}:{number}: {trace.id!r}: {fault}")
-        traces[trace.id] = trace
-    if not traces:
-        raise InputError(f"{path}: no labelled runs in it")
-    return list(traces.values())
+    return read_labelled(path, TRACES, Trace, ("run", "runs"))
 
 
 def bench_traces(corpus: str | Path | Iterable[Trace], preset: str = "balanced") -> TraceScore:

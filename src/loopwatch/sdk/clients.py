@@ -5,12 +5,11 @@ A tracked client is the vendor's own copy of the client (``with_options``), of a
 stream helpers, raw responses, ``beta``, ``with_options``) goes on working, and is tracked.
 """
 
-from collections.abc import Callable
-from functools import wraps
+from collections.abc import Callable, Mapping
 from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Any
 
-from loopwatch.sdk.labels import as_headers, taken_from_headers, taken_from_keywords
+from loopwatch.sdk.labels import taken_from_headers, taking_labels
 from loopwatch.sdk.question import Question, format_at
 from loopwatch.sdk.streams import ear_of, with_ear
 from loopwatch.sdk.watching import Watched
@@ -88,31 +87,12 @@ def _take_labels(resource: Any, path: list[str]) -> None:
         resource = getattr(resource, name)
     for name in METHODS:
         if hasattr(type(resource), name):
-            setattr(resource, name, _taking_labels(getattr(resource, name)))
+            setattr(resource, name, taking_labels(getattr(resource, name), _among_headers))
 
 
-def _taking_labels(method: Callable[..., Any]) -> Callable[..., Any]:
-    """The method of this one resource, which puts labels among its keywords where ``post`` finds them."""
-
-    def moved(keywords: dict[str, Any]) -> dict[str, Any]:
-        labels = taken_from_keywords(keywords)
-        if any(label is not None for label in labels):
-            keywords["extra_headers"] = {**(keywords.get("extra_headers") or {}), **as_headers(labels)}
-        return keywords
-
-    if iscoroutinefunction(method):
-
-        @wraps(method)
-        async def ask(*args: Any, **keywords: Any) -> Any:
-            return await method(*args, **moved(keywords))
-
-    else:
-
-        @wraps(method)
-        def ask(*args: Any, **keywords: Any) -> Any:
-            return method(*args, **moved(keywords))
-
-    return ask
+def _among_headers(keywords: dict[str, Any], headers: Mapping[str, str]) -> None:
+    """Put labels where ``post`` finds them."""
+    keywords["extra_headers"] = {**(keywords.get("extra_headers") or {}), **headers}
 
 
 def _post(vendor: Any, admission: "Admission") -> Callable[..., Any]:

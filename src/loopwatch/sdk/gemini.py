@@ -5,14 +5,12 @@ continuations do too. All of that goes through the client's ``_api_client``, whi
 client replaces as well. A tracked client is a copy with another one; it shares the connections.
 """
 
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from copy import copy
-from functools import wraps
-from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Any
 
 from loopwatch.errors import LoopwatchError
-from loopwatch.sdk.labels import HEADERS, as_headers, taken_from_headers, taken_from_keywords
+from loopwatch.sdk.labels import HEADERS, taken_from_headers, taking_labels
 from loopwatch.sdk.question import Question
 from loopwatch.sdk.watching import Watched
 
@@ -48,32 +46,13 @@ def _nothing(_self: Any) -> None:
 
 def _taking_labels(models: Any) -> Any:
     for name in METHODS:
-        setattr(models, name, _labelled(getattr(models, name)))
+        setattr(models, name, taking_labels(getattr(models, name), _in_config))
     return models
 
 
-def _labelled(method: Callable[..., Any]) -> Callable[..., Any]:
-    """The method of this one object, which puts labels among the headers of its config."""
-
-    def moved(keywords: dict[str, Any]) -> dict[str, Any]:
-        labels = taken_from_keywords(keywords)
-        if any(label is not None for label in labels):
-            keywords["config"] = _with_headers(keywords.get("config"), as_headers(labels))
-        return keywords
-
-    if iscoroutinefunction(method):
-
-        @wraps(method)
-        async def ask(*args: Any, **keywords: Any) -> Any:
-            return await method(*args, **moved(keywords))
-
-    else:
-
-        @wraps(method)
-        def ask(*args: Any, **keywords: Any) -> Any:
-            return method(*args, **moved(keywords))
-
-    return ask
+def _in_config(keywords: dict[str, Any], headers: Mapping[str, str]) -> None:
+    """Put labels among the headers of the call's config."""
+    keywords["config"] = _with_headers(keywords.get("config"), dict(headers))
 
 
 def _with_headers(config: Any, headers: dict[str, str]) -> Any:

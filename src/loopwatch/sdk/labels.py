@@ -8,6 +8,8 @@ names in HEADERS. Either way they are taken off before anything is sent.
 
 from collections.abc import Callable, Mapping, MutableMapping
 from contextvars import ContextVar, copy_context
+from functools import wraps
+from inspect import iscoroutinefunction
 from types import TracebackType
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
@@ -53,6 +55,35 @@ def taken_from_keywords(keywords: MutableMapping[str, Any]) -> Labels:
             value = keywords.pop(keyword)
             found[field] = found.get(field) if value is None else _name(value, field)
     return Labels(**found)
+
+
+def taking_labels(
+    method: Callable[..., Any], put: Callable[[dict[str, Any], Mapping[str, str]], None]
+) -> Callable[..., Any]:
+    """A vendor's method, sync or async, that takes labels among its keywords.
+
+    ``put`` gets the keywords without them, and the headers that say the same, to place among them.
+    """
+
+    def moved(keywords: dict[str, Any]) -> dict[str, Any]:
+        labels = taken_from_keywords(keywords)
+        if any(label is not None for label in labels):
+            put(keywords, as_headers(labels))
+        return keywords
+
+    if iscoroutinefunction(method):
+
+        @wraps(method)
+        async def ask(*args: Any, **keywords: Any) -> Any:
+            return await method(*args, **moved(keywords))
+
+    else:
+
+        @wraps(method)
+        def ask(*args: Any, **keywords: Any) -> Any:
+            return method(*args, **moved(keywords))
+
+    return ask
 
 
 def taken_from_headers(headers: Mapping[str, Any]) -> tuple[Labels, dict[str, Any]]:

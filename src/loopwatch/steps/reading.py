@@ -10,8 +10,6 @@ from loopwatch.steps.ranges import part_of
 from loopwatch.steps.step import Step
 from loopwatch.steps.volatile import figureless, settled, shaped
 
-QUIET = ("user", "system")
-
 
 def key(*parts: str) -> bytes:
     """A short name of what the parts say, the same in every process."""

@@ -19,6 +19,19 @@ MAYBE_A_MARK = (b"", BYTE_ORDER_MARK[:1], BYTE_ORDER_MARK[:2])
 """First bytes of a stream that the next read may make a byte order mark."""
 
 
+BLANK = 64 * 1_024
+"""White space at the beginning after which a stream is taken for events."""
+
+
+def first_mark(head: bytes) -> bytes | None:
+    """The first byte of a stream that is neither a byte order mark nor white space.
+
+    Empty where ``BLANK`` bytes have none; None where more must come before it is known.
+    """
+    start = b"" if head in MAYBE_A_MARK else head[:BLANK].removeprefix(BYTE_ORDER_MARK).lstrip()[:1]
+    return start if start or len(head) >= BLANK else None
+
+
 class Lines:
     """Feed it what arrives; it gives back the lines that are complete, without their ends."""
 

@@ -14,7 +14,7 @@ from loopwatch.errors import InputError
 from loopwatch.wire import anthropic, documents, gemini, ollama, openai, responses
 from loopwatch.wire.decoding import anything, is_json
 from loopwatch.wire.faults import complaint
-from loopwatch.wire.lines import BYTE_ORDER_MARK, LINE_CAP, MAYBE_A_MARK, Lines
+from loopwatch.wire.lines import BYTE_ORDER_MARK, LINE_CAP, Lines, first_mark
 from loopwatch.wire.pieces import Piece
 from loopwatch.wire.sse import SSEDecoder
 
@@ -23,9 +23,6 @@ Decode = Callable[[bytes], list[Piece]]
 UNKNOWN = "this is no stream of a known format: OpenAI's, Anthropic's, Gemini's and Ollama's can be read"
 EMPTY = "the stream is empty"
 ENDLESS = f"the document has no end after {LINE_CAP:,} bytes: is this a stream?"
-BLANK = 64 * 1_024
-"""White space at the beginning after which a stream is taken for events."""
-
 SIDE_BY_SIDE = 128
 """Replies of one stream that are read, as many as OpenAI gives: each needs a detector of its own."""
 
@@ -101,12 +98,12 @@ class StreamReader:
 
     def _begin(self, head: bytes) -> bytes:
         """Tell events from lines by the first character of a stream; return what is to be read now."""
-        start = head[:BLANK].removeprefix(BYTE_ORDER_MARK).lstrip()
-        if head in MAYBE_A_MARK or (not start and len(head) < BLANK):
+        start = first_mark(head)
+        if start is None:
             self._head = head
             return b""
         self._head = None
-        if start.startswith((b"{", b"[")):
+        if start in (b"{", b"["):
             self._lines = Lines()
         return head
 

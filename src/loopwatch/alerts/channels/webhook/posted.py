@@ -1,6 +1,7 @@
 """A webhook that takes one JSON document, as Discord's and Teams' do; they differ in the document."""
 
 import json
+from abc import ABC, abstractmethod
 from typing import Any
 
 from pydantic import SecretStr
@@ -10,7 +11,7 @@ from loopwatch.alerts.posting import Poster
 from loopwatch.records.delivery import Delivery
 
 
-class Posted:
+class Posted(ABC):
     """Posts what ``payload`` makes of a message; ``pace`` is in seconds between two of them."""
 
     pace = 1.0
@@ -19,9 +20,9 @@ class Posted:
         self._url = url
         self._poster = poster
 
+    @abstractmethod
     def payload(self, message: Message) -> dict[str, Any]:
         """The document."""
-        raise NotImplementedError
 
     def body(self, message: Message) -> str | None:
         """The document as JSON."""
