@@ -2,6 +2,7 @@ import io
 import os
 import pickle
 import socket
+import stat
 import sys
 import threading
 from collections.abc import Iterator
@@ -25,7 +26,8 @@ MARK = b"\xef\xbb\xbf"
 def no_root(folder: Path) -> Iterator[None]:
     """Root may read everything: for a while it is somebody else, who may enter the test's own folder."""
     mine = os.geteuid()
-    entered = [folder, *folder.parents[:2]] if mine == 0 else []
+    closed = [place for place in (folder, *folder.parents) if not place.stat().st_mode & stat.S_IXOTH]
+    entered = closed if mine == 0 else []
     modes = [place.stat().st_mode for place in entered]
     for place in entered:
         place.chmod(0o755)

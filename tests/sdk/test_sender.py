@@ -50,7 +50,7 @@ def test_a_failure_is_retried_with_the_same_ids_when_the_server_wants(collector:
     assert time.monotonic() - began >= 1.0
     assert len(told.errors) == 1
     assert isinstance(told.errors[0], StoreUnavailable)
-    assert told.sender.close(5)
+    assert told.sender.close(30)
 
 
 def test_what_is_wrong_is_given_up_and_told(collector: Collector) -> None:
