@@ -8,13 +8,15 @@ about. `tools/make_cases.py` does the same for replies.
 import gzip
 import json
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 Run = list[dict[str, Any]]
 Made = tuple[str, int | None, Run]
 """A note, the onset of a loop (None: legitimate), the steps."""
+Maker = Callable[[random.Random], Iterator[Made]]
+"""A family."""
 WORDS = (
     "harbour ladder orchard kettle mirror saddle lantern bridge pepper canvas marble thistle rocket velvet"
     " copper willow anchor basket candle dragon engine feather garden hammer island jacket kernel lemon"
@@ -922,13 +924,13 @@ def workers_report(draw: random.Random) -> Iterator[Made]:
     yield "done, done, done", None, tape.steps
 
 
-LEGIT: tuple[Callable[[random.Random], Iterator[Made]], ...] = (
+LEGIT: tuple[Maker, ...] = (
     *(poll_bar, ci_wait, pages, wizard, backoff_ok, server_up, test_fix, hard_bug, green_refactor, batch),
     *(link_check, lint_report, repl, map_reduce, best_of, games, chat, burst, watch_for_ever, handoff_works),
     *(haggle, critique_works, reminders, think, reread, measure),
     *(computer_use, suites, lookups, workers_report),
 )
-LOOPS: tuple[Callable[[random.Random], Iterator[Made]], ...] = (
+LOOPS: tuple[Maker, ...] = (
     *(frozen, paraphrased, rotating_ids, growing, alternating, interleaved, noisy, ping_pong, critics),
     *(malformed, rewriting, sweeps, said_again, storms, noops),
     *(in_vain, same_answer, goodbyes),
@@ -937,7 +939,12 @@ LOOPS: tuple[Callable[[random.Random], Iterator[Made]], ...] = (
 
 def traces() -> Iterator[dict[str, Any]]:
     """Every run, the same ones each time."""
-    for make in (*LEGIT, *LOOPS):
+    return labelled((*LEGIT, *LOOPS))
+
+
+def labelled(makers: Iterable[Maker]) -> Iterator[dict[str, Any]]:
+    """The runs of families, as a corpus has them."""
+    for make in makers:
         family = make.__name__
         for number, (note, onset, steps) in enumerate(make(random.Random(family)), 1):
             label = "legit" if onset is None else "loop"
@@ -953,9 +960,14 @@ def traces() -> Iterator[dict[str, Any]]:
             }
 
 
-if __name__ == "__main__":
-    target = Path(__file__).resolve().parents[1] / "corpus" / "traces_added.jsonl.gz"
-    lines = [json.dumps(trace, ensure_ascii=False) for trace in traces()]
+def write(name: str, runs: Iterable[dict[str, Any]]) -> None:
+    """Write a file of the corpus, the same bytes each time."""
+    target = Path(__file__).resolve().parents[1] / "corpus" / name
+    lines = [json.dumps(run, ensure_ascii=False) for run in runs]
     packed = gzip.compress(("\n".join(lines) + "\n").encode(), mtime=0)
     target.write_bytes(packed)
     print(f"{target.name}: {len(lines)} runs, {len(packed):,} bytes")
+
+
+if __name__ == "__main__":
+    write("traces_added.jsonl.gz", traces())

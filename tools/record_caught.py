@@ -12,7 +12,7 @@ LIST = ROOT / "tests" / "offline" / "caught.json"
 CORPORA = ("replies.jsonl.gz", "real.jsonl.gz")
 PRESETS = ("balanced", "eager")
 TRACE_LIST = LIST.with_name("caught_traces.json")
-TRACES = ("traces.jsonl.gz", "traces_added.jsonl.gz")
+TRACES = tuple(f"traces{name}.jsonl.gz" for name in ("", "_added", "_unseen", "_further"))
 
 
 def caught(preset: str) -> list[str]:

@@ -15,7 +15,10 @@ from loopwatch.steps.settings import STEP_PRESETS
 from loopwatch.steps.step import Step
 
 ROOT = Path(__file__).parents[2]
-HANDED, ADDED = (ROOT / "corpus" / f"{name}.jsonl.gz" for name in ("traces", "traces_added"))
+HANDED = ROOT / "corpus" / "traces.jsonl.gz"
+MADE = ("traces_added", "traces_unseen", "traces_further")
+MAKERS = dict(zip(MADE, ("make_traces", "make_unseen_traces", "make_further_traces"), strict=True))
+FILES = (HANDED, *(ROOT / "corpus" / f"{name}.jsonl.gz" for name in MADE))
 CAUGHT = Path(__file__).with_name("caught_traces.json")
 Scored = Callable[[str], list[TraceScore]]
 FAILS = Step(role="a", tool="edit", result="Error: not unique")
@@ -24,12 +27,12 @@ FINE = [Step(role="a", tool="read", args={"path": f"p{n}"}, result=f"text {n}") 
 
 @pytest.fixture(scope="module")
 def scored() -> Scored:
-    """The scores of a preset on both files, made once."""
+    """The scores of a preset on every file, made once."""
     done: dict[str, list[TraceScore]] = {}
 
     def score(preset: str) -> list[TraceScore]:
         if preset not in done:
-            done[preset] = [bench_traces(path, preset) for path in (HANDED, ADDED)]
+            done[preset] = [bench_traces(path, preset) for path in FILES]
         return done[preset]
 
     return score
@@ -37,15 +40,15 @@ def scored() -> Scored:
 
 def test_no_legitimate_run_is_flagged(scored: Scored) -> None:
     assert [one.trace.id for score in scored("balanced") for one in score.false] == []
-    assert [len(score.legit) for score in scored("balanced")] == [23, 60]
+    assert [len(score.legit) for score in scored("balanced")] == [23, 60, 50, 30]
 
 
 def test_nine_loops_in_ten_are_caught_within_six_steps(scored: Scored) -> None:
-    handed, added = scored("balanced")
-    assert len(handed.caught) >= 0.9 * len(handed.loops)
+    for score in scored("balanced"):
+        assert len(score.caught) >= 0.9 * len(score.loops)
+    handed = scored("balanced")[0]
     assert handed.median_steps is not None
     assert handed.median_steps <= 6
-    assert len(added.caught) >= 0.9 * len(added.loops)
 
 
 @pytest.mark.parametrize("preset", STEP_PRESETS)
@@ -61,9 +64,10 @@ def test_eager_is_sooner(scored: Scored) -> None:
         assert eager.median_steps < patient.median_steps
 
 
-def test_the_file_is_what_its_maker_makes() -> None:
-    made = runpy.run_path(str(ROOT / "tools" / "make_traces.py"))["traces"]()
-    lines = gzip.decompress(ADDED.read_bytes()).decode().splitlines()
+@pytest.mark.parametrize("name", MADE)
+def test_the_file_is_what_its_maker_makes(name: str) -> None:
+    made = runpy.run_path(str(ROOT / "tools" / f"{MAKERS[name]}.py"))["traces"]()
+    lines = gzip.decompress((ROOT / "corpus" / f"{name}.jsonl.gz").read_bytes()).decode().splitlines()
     assert [json.loads(line) for line in lines] == json.loads(json.dumps(list(made)))
 
 

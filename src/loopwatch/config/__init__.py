@@ -2,8 +2,8 @@
 
 ``loading`` is the way in: ``load_config`` gives a ``Config`` or raises ConfigError with every defect of
 the document at once. ``reading`` takes JSON with comments apart, ``document`` has the models (with
-``loop_detection`` and ``limits`` for the two blocks of figures, ``fields`` and ``numbers`` for what one
-value may be), ``references`` judges what one part of it says about another, ``faults``, ``defects`` and
+``loop_detection``, ``steps`` and ``limits`` for the blocks of figures, ``fields`` and ``numbers`` for what
+one value may be), ``references`` judges what one part of it says about another, ``faults``, ``defects`` and
 ``suggestions`` put into words what is wrong. ``launch`` says what a run will do, ``schema`` and
 ``starter`` help to write a document.
 """

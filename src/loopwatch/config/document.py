@@ -11,6 +11,8 @@ from pydantic import ConfigDict, Field, model_validator
 from loopwatch.config.fields import SOME, BaseUrl, Block, Items, Maybe, Name, Names, Slug, Variable
 from loopwatch.config.limits import Limits
 from loopwatch.config.loop_detection import LoopDetectionBlock
+from loopwatch.config.steps import StepsBlock
+from loopwatch.steps.settings import StepSettings
 
 CapabilityId = Literal["shell", "files", "spawn", "responses-as-code"]
 
@@ -48,11 +50,19 @@ class Profile(Block):
     loop_detection: Maybe[LoopDetectionBlock] = Field(
         default=None, description="How the agent's replies are watched for loops; absent: not at all."
     )
+    steps: Maybe[StepsBlock] = Field(
+        default=None, description="How the agent's steps are watched; absent: by the preset balanced."
+    )
     capabilities: Items[Capability] = Field(default=(), description="What the agent may do.")
     subagents: Names[Name] = Field(default=(), description="Ids of the agents that this one may start.")
     custom_instructions: Maybe[Name] = Field(
         default=None, description="Text that is added to its system prompt."
     )
+
+    @property
+    def step_settings(self) -> StepSettings:
+        """What the monitor of this agent's steps runs on: ``StepMonitor(profile.step_settings)``."""
+        return (self.steps or StepsBlock()).settings()
 
 
 class Slot(Block):

@@ -30,6 +30,9 @@ STARTER = """\
         // "shadow": true, // record what would trip, abandon nothing
       },
 
+      // How its steps are watched for going in circles; absent: as here. maxStepLoops (below) ends a run.
+      // "steps": { "preset": "balanced", "waitingTools": [], "counts": { "waiting": 60 } },
+
       "capabilities": [
         // { "id": "shell" }, { "id": "files" }, { "id": "spawn" }, { "id": "responses-as-code" },
       ],

@@ -57,9 +57,15 @@ MUTATING = verbs(
 ADVANCING = verbs(
     "scroll click tap press key keys swipe drag hover next previous forward back type play roll move "
     "guess spin draw step tick turn pass act action toss flip deal fire shoot jump walk go left right "
-    "up down rotate undo redo continue"
+    "up down rotate undo redo continue zoom increase decrease raise lower louder quieter toggle"
 )
 """Where the same call again is the point: each one moves something that the result need not show."""
+ADDING = verbs("add append insert push enqueue emit draw note")
+"""Where the same call again makes more of the same: a melody, a drawing, a form's lines."""
+INSPECTING = verbs(
+    "check scan probe test inspect audit verify validate lint head exists ping measure survey assert"
+)
+"""Where a failure may be what was to be found out, each time of another thing."""
 LOOKING = verbs("screenshot snapshot observe look render capture state")
 LOCATING = verbs("open goto navigate visit load reload read fetch cat reset restart start")
 WAITING = verbs("wait sleep poll watch monitor tail await pause idle listen")
@@ -105,6 +111,14 @@ def letters(text: str, most: int = 64) -> frozenset[str]:
 def string_of(args: Mapping[str, Any], names: tuple[str, ...]) -> str:
     """The first of the named arguments that is a string, else an empty one."""
     return next((value for name in names if isinstance(value := args.get(name), str)), "")
+
+
+_NUMBERED = re.compile(r"(?:[\x1f/ ][\w-]*\d[\w-]*\.[a-z]\w{0,4}|/[\w-]*\d[\w-]*/?)(?:\x1e|$)")
+
+
+def is_numbered(argument: str) -> bool:
+    """Whether a call's arguments name one of a numbered row: a file, the last part of a path."""
+    return _NUMBERED.search(argument[:2_000]) is not None
 
 
 def essential(args: Mapping[str, Any]) -> str:

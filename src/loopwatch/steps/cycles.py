@@ -73,4 +73,6 @@ class Cycles:
             return settings.watching if self._gaps.typical >= SPARSE else settings.copies_waiting
         if acts & {"advance", "look"} and "locate" not in acts and not failed:
             return settings.copies_acting
+        if not failed and all("add" in step.acts for step in round_):
+            return settings.copies_acting
         return settings.copies

@@ -89,7 +89,8 @@ class Failures:
         streak.count += 1
         streak.gaps.add(reading.t)
         last = streak.last
-        streak.near += last.likeness == reading.likeness or alike(last.words, reading.words, ALIKE)
+        near = last.likeness == reading.likeness or alike(last.words, reading.words, ALIKE)
+        streak.near += near and not _next_entry(last, reading)
         streak.last = reading
         if len(streak.calls) < KINDS:
             streak.calls.add(reading.call)
@@ -98,8 +99,8 @@ class Failures:
         settings = self._settings
         if reading.failure is None:
             return settings.same_answer if reading.informative else settings.barren
-        if reading.failure == "transient":
-            return settings.transient_slow if streak.gaps.backing_off else settings.failing_transient
+        if reading.failure == "transient" or "inspect" in reading.acts:
+            return self._of_others(streak, reading)
         if reading.failure == "closed":
             return settings.failing
         if changes > streak.changes and "write" not in reading.acts:
@@ -107,6 +108,14 @@ class Failures:
         if reading.failure == "absent" and "search" in reading.acts:
             return settings.barren
         return settings.failing if 2 * streak.near >= streak.count - 1 else settings.failing_apart
+
+    def _of_others(self, streak: Streak, reading: Reading) -> int:
+        """Of failures that are no fault of the agent's: what it inspects, whoever is away."""
+        if "inspect" in reading.acts and len(streak.calls) == KINDS:
+            return self._settings.surveyed
+        if streak.gaps.backing_off:
+            return self._settings.transient_slow
+        return self._settings.failing_transient
 
     def _together(self, reading: Reading) -> Finding | None:
         """Judge the calls of every tool: nothing but failures, of few kinds."""
@@ -118,15 +127,22 @@ class Failures:
         self._onsets.append(reading.at)
         if len(self._kinds) < self._settings.all_failing or len(set(self._kinds)) > KINDS:
             return None
-        if len(set(self._kinds)) == 1 and reading.failure == "absent":
+        if len(set(self._kinds)) == 1 and (reading.failure == "absent" or "inspect" in reading.acts):
             return None  # a list of dead entries: the tool's own streak decides
         return Finding("failure", self._onsets[0], None, len(self._kinds))
+
+
+def _next_entry(last: Reading, reading: Reading) -> bool:
+    """Whether it is another of a list of numbered things."""
+    return reading.numbered and last.likeness == reading.likeness and last.call != reading.call
 
 
 def _fruitless(reading: Reading) -> bool:
     """Whether a success may be none: a search that found nothing, or the same again; an empty page."""
     if reading.waits or reading.idle:
         return False
+    if reading.undone:
+        return True
     return "search" in reading.acts if reading.informative else reading.barren and _asks(reading)
 
 

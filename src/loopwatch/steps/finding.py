@@ -13,6 +13,8 @@ SLOW = 10.0
 """Seconds between two steps from which somebody waits rather than thinks: model calls take two to eight."""
 SPARSE = 25.0
 """Seconds, half a minute unevenly kept, from which repetition is cheap and looks like a watch."""
+RARE = 60.0
+"""Seconds from which a step costs next to nothing by the hour: whoever asks so seldom keeps watch."""
 GAPS = 6
 
 

@@ -53,7 +53,9 @@ class Handovers:
             self._clear()
             return None
         known = frozenset[str]().union(*self._heard)
-        self._new.append(not (reading.said <= COURTEOUS or reading.phrases <= known))
+        courteous = bool(reading.said) and reading.said <= COURTEOUS
+        told = reading.phrases <= known and (reading.number is None or reading.phrases in self._heard)
+        self._new.append(not (courteous or told))
         self._heard.append(reading.phrases)
         self._roles.append(reading.role)
         self._onset.append(reading.at)

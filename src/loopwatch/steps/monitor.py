@@ -22,6 +22,7 @@ from loopwatch.steps.sayings import Complaints, Sayings
 from loopwatch.steps.settings import StepSettings
 from loopwatch.steps.step import Step
 from loopwatch.steps.sweeps import Pages, Sweeps
+from loopwatch.steps.wishes import times_asked
 
 AGENTS = 64
 """Agents followed at a time; the one that has been silent for longest is forgotten."""
@@ -47,8 +48,8 @@ class _Agent:
 
     __slots__ = ("cycles", "failures", "pages", "repeats", "sayings", "stuck")
 
-    def __init__(self, settings: StepSettings) -> None:
-        self.repeats = Repeats(settings)
+    def __init__(self, settings: StepSettings, asked: int) -> None:
+        self.repeats = Repeats(settings, asked)
         self.failures = Failures(settings)
         self.stuck = Stuck(settings)
         self.cycles = Cycles(settings)
@@ -69,13 +70,14 @@ class _Agent:
 class _Stretch:
     """The rules between two messages of the user."""
 
-    __slots__ = ("_changed", "_changes", "_rules", "_settings", "_sweeps", "agents")
+    __slots__ = ("_asked", "_changed", "_changes", "_rules", "_settings", "_sweeps", "_turns", "agents")
 
-    def __init__(self, settings: StepSettings) -> None:
+    def __init__(self, settings: StepSettings, wish: str = "") -> None:
         self._settings = settings
+        self._asked = times_asked(wish)
         self.agents: OrderedDict[str, _Agent] = OrderedDict()
         self._changed: OrderedDict[bytes, None] = OrderedDict()
-        self._changes = 0
+        self._changes = self._turns = 0
         self._sweeps = Sweeps(settings)
         self._rules: tuple[Rule, ...] = (
             Cycles(settings),
@@ -91,6 +93,8 @@ class _Stretch:
             self._note_change(reading.call)
         found = None
         if reading.role != "system":
+            self._turns += 1
+            reading.turn = self._turns
             found = self._agent(reading.role).read(reading, self._changes)
         for rule in self._rules:  # each must see the step, whoever judges first
             judged = rule.read(reading)
@@ -109,7 +113,7 @@ class _Stretch:
     def _agent(self, name: str) -> _Agent:
         agent = self.agents.get(name)
         if agent is None:
-            agent = self.agents[name] = _Agent(self._settings)
+            agent = self.agents[name] = _Agent(self._settings, self._asked)
         self.agents.move_to_end(name)
         if len(self.agents) > AGENTS:
             self.agents.popitem(last=False)
@@ -149,7 +153,7 @@ class StepMonitor:
         at = self.steps_seen
         self.steps_seen += 1
         if step.role == "user" and self._is_new_wish(step):
-            self._stretch = _Stretch(self._settings)
+            self._stretch = _Stretch(self._settings, step.result or step.text or "")
             return None
         reading = read(step, at, self._stretch.agents)
         if step.role == "user":

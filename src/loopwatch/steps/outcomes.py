@@ -22,12 +22,14 @@ _BEGINS = re.compile(
     r"[\W_]*(?:make(?:\[\d+\])?: \*\*\*|(?:[\w.]+: )?[\w.]*(?:error|exception)\b|traceback"
     r"|fail(?:ed|ure)?\b|fatal|panic|denied"
     r"|forbidden|unauthori[sz]ed|invalid|cannot|can't|could ?n[o']t|could not|unable|time[d]?[ -]?out"
-    r"|no such|not found|malformed|refused|(?:http/?[\d.]* ?|status:? ?)?[45]\d\d\b"
+    r"|no such|not found|malformed|refused|segmentation fault|bus error|out of memory"
+    r"|(?:http/?[\d.]* ?|status:? ?)?[45]\d\d\b"
     r"(?! ?(?:results|rows|tests|passed|req|files|lines|items|bytes|kb|mb)))"
 )
 _SHORT = re.compile(
     r"\b(?:error|exception|fail(?:ed|s|ure|ures)?|not found|denied|refused|reset by peer|unavailable|invalid"
     r"|malformed|could not|couldn't|cannot|can't|unable|timed out|time-?out|expected .{0,40}(?:but )?got"
+    r"|no response|not responding|unresponsive"
     r"|does not exist|doesn't exist|no such|locked out|account locked|exceeded|exhausted|rejected|aborted"
     r"|conflict|unknown (?:command|option|tool|argument|field|id)"
     r"|too many requests|rate.?limit|overloaded"
@@ -35,6 +37,7 @@ _SHORT = re.compile(
     r"|unexpected (?:token|end|eof)"
     r"|parse|syntax error|is required"
     r"|no replacement|did not (?:appear|match|work|succeed|respond|find)|(?:file|already) exists"
+    r"|core dumped|out of memory|please (?:enter|provide|choose|select) (?:an? )?valid"
     r"|missing (?:required|argument|field|parameter))\b|\w(?:error"
     r"|exception)\b"
 )
@@ -44,12 +47,14 @@ _CLEARED = re.compile(
 )
 _LINE = re.compile(
     r"[\W\d_tz]{0,60}(?:error|fatal|failed|fail|failure|e |traceback|panicked|npm err|exception"
-    r"|assertionerror"
+    r"|assertionerror|segmentation fault"
     r"|make: \*\*\*)\b"
 )
 _IN_LINE = re.compile(
     r"\b\d{1,9} (?:tests? )?fail(?:ed|ures?)|exit(?:ed with)? (?:code|status):? [1-9]|assertionerror"
 )
+FEW_LINES = 3
+"""Lines of an output that hardly hold any noise."""
 LINE_CHARS = 200
 """Characters of a line that are looked at."""
 _CLOSED = re.compile(
@@ -59,15 +64,21 @@ _CLOSED = re.compile(
 _TRANSIENT = re.compile(
     r"\b(?:429|5\d\d)\b|time[d]?[ -]?out|reset by peer|refused|unavailable|overloaded|rate.?limit"
     r"|too many requests|temporar|try again|network|unreachable|throttl|econn|eof|busy|hang up|deadlock"
+    r"|no response|not responding|unresponsive|starting up|in use\b"
+    r"|could not get lock|lock(?:file)? (?:is )?held|held by"
+    r"|connection (?:was )?(?:lost|closed)|disconnect"
 )
 _ABSENT = re.compile(
     r"not found|no such|does not exist|doesn't exist|404|not (?:yet|ready|available)|unknown id"
 )
+_MISSING_TOOL = re.compile(r"command not found|not recognized as|no module named|cannot find module")
+"""What waiting does not bring: nobody is about to install it."""
 _PENDING = re.compile(
     r"\b(?:running|in.?progress|pending|queued|waiting|processing|building|starting|scheduled"
     r"|not (?:yet )?(?:ready"
     r"|done|finished|complete)|still|provisioning|initiali[sz]ing|deploying|training|converting"
-    r"|uploading|in queue|active|working|busy|warming|compiling|indexing|rendering|transcoding"
+    r"|uploading|in queue|active|working(?! (?:tree|dir))|busy|warming|compiling|indexing"
+    r"|rendering|transcoding"
     r"|no (?:new )?(?:messages?"
     r"|changes?|events?|output))\b"
 )
@@ -77,13 +88,18 @@ _ENDED = re.compile(
     r"|aborted|killed|error|gone)\b"
 )
 _MEASURE = re.compile(
-    r"\d ?%|\b(?:progress|done|completed|processed|position|step|remaining)\W{1,4}\d|\d ?/ ?\d|\d of \d"
+    r"\d ?%|\b(?:progress|percent\w*|pct|done|completed|processed|position|step|remaining)\W{1,4}\d"
+    r"|\d ?/ ?\d|\d of \d"
 )
 _BARREN = re.compile(
     r"(?:no (?:\w+ ){0,3}(?:found|results?|matches|hits|rows|data|records|more \w+)"
     r"|0 (?:results?|matches|hits|rows"
     r"|records|items)|\W*(?:items|results|data|rows|hits)\W*\[\].{0,80}|none|null"
     r"|nothing(?: found)?|empty|\[\]|\{\}|\(no output\)|)"
+)
+_UNDONE = re.compile(
+    r"\bnothing to (?:commit|do|update|change|apply|install|push)|\balready (?:applied|up.to.date)"
+    r"|\bno changes? (?:were |was )?(?:made|added|detected)"
 )
 _REFUSING = re.compile(
     r"\bnot (?:approved|accepted|yet|good enough|quite|ready|convinced|there)\b|\bfail|\breject"
@@ -133,9 +149,10 @@ def _failing_lines(text: str) -> Iterator[str]:
 
 
 def complaint_of(text: str) -> str:
-    """Of a long failing output, the lines that say what failed, in alphabetical order; of a short one all."""
-    lines = sorted({*_failing_lines(text)}) if len(text) > LOOKED_AT else []
-    return "\n".join(lines[:8] or sorted(text.splitlines()))
+    """Of a failing output, the lines that say what failed, in alphabetical order; of a few lines all."""
+    all_lines = text.splitlines()
+    lines = sorted({*_failing_lines(text)}) if len(text) > LOOKED_AT or len(all_lines) > FEW_LINES else []
+    return "\n".join(lines[:8] or sorted(all_lines))
 
 
 def fault_of(text: str) -> Fault:
@@ -145,6 +162,8 @@ def fault_of(text: str) -> Fault:
         return "transient"
     if _CLOSED.search(said):
         return "closed"
+    if _MISSING_TOOL.search(said):
+        return "firm"
     absent = _ABSENT.search(said) and not said.lstrip(" [").startswith(("error", "fatal", "exception"))
     return "absent" if absent else "firm"
 
@@ -167,6 +186,11 @@ def measured(text: str) -> bool:
 def barren(text: str) -> bool:
     """Whether a settled result says that there is nothing."""
     return _BARREN.fullmatch(text[:LOOKED_AT].strip(" .()\n")) is not None
+
+
+def undone(text: str) -> bool:
+    """Whether a settled result says that there was nothing to do."""
+    return _UNDONE.search(text[:LOOKED_AT]) is not None
 
 
 def refusing(text: str) -> bool:

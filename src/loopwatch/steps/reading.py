@@ -1,5 +1,6 @@
 """A step as the rules see it: what was done, what came of it, and of what kind both are."""
 
+import re
 from collections.abc import Container
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -23,7 +24,10 @@ class Reading:
     ``call`` names the tool and its arguments, ``likeness`` the same without figures, ``outcome`` the
     result; of a failure ``outcome`` names what is complained of, and ``fault`` the same without figures
     and without what the arguments echo. ``words`` are those of the arguments, ``said`` those of the
-    result. Nothing here holds a text of the step.
+    result, ``number`` the first figure of what was only said. ``bare`` is a call without arguments,
+    ``numbered`` one about a numbered thing (``box_3.zip``, ``/users/7``), ``turn`` counts the steps of
+    agents alone.
+    Nothing here holds a text of the step.
     """
 
     at: int
@@ -39,6 +43,7 @@ class Reading:
     said: frozenset[str] = frozenset()
     phrases: frozenset[str] = frozenset()
     barren: bool = False
+    undone: bool = False
     informative: bool = False
     pending: bool = False
     measured: bool = False
@@ -51,6 +56,10 @@ class Reading:
     after: bytes | None = None
     refused: bool | None = None
     standing: float | None = None
+    number: int | None = None
+    turn: int = 0
+    bare: bool = False
+    numbered: bool = False
 
     @property
     def whole(self) -> bytes:
@@ -90,12 +99,15 @@ def read(step: Step, at: int, agents: Container[str] = ()) -> Reading:
         informative=len(heard) >= INFORMATIVE,
         acts=acts,
         part=part_of(step.args),
+        bare=not step.args,
+        numbered=calls.is_numbered(argument),
     )
     if failed:
         reading.failure = outcomes.fault_of(complaint)
         reading.fault = key(shaped(_without_echo(complaint, argument)))
     else:
         reading.pending = outcomes.pending(heard)
+        reading.undone = outcomes.undone(heard)
         reading.ended = outcomes.ended(heard)
         reading.measured = outcomes.measured(heard)
         reading.idle = empty and not any(
@@ -121,6 +133,7 @@ def _spoken(step: Step, at: int, heard: str) -> Reading:
         outcome=name,
         said=calls.letters(said),
         phrases=calls.phrases(said),
+        number=_first_number(said),
         acts=frozenset(["review"] if calls.words_of_name(step.role) & calls.REVIEWING else []),
     )
     if "review" in reading.acts:
@@ -128,6 +141,16 @@ def _spoken(step: Step, at: int, heard: str) -> Reading:
     return reading
 
 
+_NUMBER = re.compile(r"\d{1,9}")
+
+
+def _first_number(said: str) -> int | None:
+    found = _NUMBER.search(said[:NUMBERED])
+    return int(found.group()) if found else None
+
+
+NUMBERED = 120
+"""Characters among which an entry of a list has its number."""
 _KINDS: tuple[tuple[str, frozenset[str]], ...] = (
     ("write", calls.MUTATING),
     ("advance", calls.ADVANCING),
@@ -136,6 +159,8 @@ _KINDS: tuple[tuple[str, frozenset[str]], ...] = (
     ("wait", calls.WAITING),
     ("ask", calls.ASKING),
     ("spawn", calls.SPAWNING),
+    ("add", calls.ADDING),
+    ("inspect", calls.INSPECTING),
     ("search", calls.SEARCHING),
 )
 

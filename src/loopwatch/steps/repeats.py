@@ -6,11 +6,12 @@ what changes by itself (``volatile``); failures by what they complain of.
 
 What they must not confuse it with: a poll whose answer moves (never the same outcome); a poll of something
 that takes its time, so that pending answers get most patience, and more when they come slowly; a back-off,
-whose gaps are long or grow; scrolling, clicking and throwing dice, where the same call is the point. What
-the agent says between its calls neither counts nor ends the streak.
+whose gaps are long or grow; scrolling, clicking and throwing dice, where the same call is the point; a nod
+(a call without arguments, a receipt) to what other agents did in between; what the user wants done so many
+times. What the agent says between its calls neither counts nor ends the streak.
 """
 
-from loopwatch.steps.finding import SLOW, SPARSE, Finding, Gaps
+from loopwatch.steps.finding import RARE, SLOW, SPARSE, Finding, Gaps
 from loopwatch.steps.reading import Reading
 from loopwatch.steps.settings import StepSettings
 
@@ -18,19 +19,23 @@ NEVER = 1 << 62
 
 
 class Repeats:
-    """Counts the latest call of one agent."""
+    """Counts the latest call of one agent; as often as the user ``asked`` for it is no loop."""
 
-    __slots__ = ("_count", "_gaps", "_last", "_onset", "_settings")
+    __slots__ = ("_asked", "_count", "_gaps", "_last", "_onset", "_settings", "_turn")
 
-    def __init__(self, settings: StepSettings) -> None:
+    def __init__(self, settings: StepSettings, asked: int = 0) -> None:
         """Start with no call."""
         self._settings = settings
+        self._asked = asked
+        self._turn = 0
         self._last: Reading | None = None
         self._gaps = Gaps(0.0)
         self._count = self._onset = 0
 
     def read(self, reading: Reading) -> Finding | None:
         """Take the agent's next step; return the loop, if it is one by now."""
+        between = reading.turn - self._turn - 1
+        self._turn = reading.turn
         if reading.tool is None:
             return None
         last, self._last = self._last, reading
@@ -40,7 +45,10 @@ class Repeats:
             return None
         self._gaps.add(reading.t)
         self._count += 1
-        if self._count < patience(reading, self._gaps, self._settings):
+        needed = patience(reading, self._gaps, self._settings)
+        if between and reading.bare and reading.failure is None and not reading.informative:
+            needed = max(needed, self._settings.acting)
+        if self._count < needed or self._count <= self._asked:
             return None
         return Finding("poll" if reading.waits else "repeat", self._onset, 1, self._count)
 
@@ -57,6 +65,9 @@ def patience(reading: Reading, gaps: Gaps, settings: StepSettings) -> int:
         return NEVER
     slow = gaps.typical >= SLOW
     asks = slow and not reading.ended
+    starts = reading.acts & {"hand", "write"} and not reading.acts & {"ask", "wait", "look", "locate"}
+    if reading.pending and starts and not slow:
+        return settings.writing  # each call starts the same anew
     if reading.pending or reading.idle or (asks and "wait" in reading.acts):
         return _of_wait(reading, settings, slow=slow, sparse=gaps.typical >= SPARSE)
     if asks and "ask" in reading.acts and gaps.typical < SPARSE:
@@ -76,7 +87,7 @@ def _of_success(reading: Reading, gaps: Gaps, settings: StepSettings) -> int:
     if reading.acts & {"advance", "hand", "spawn"}:
         return settings.acting
     if gaps.typical >= SPARSE and not (reading.ended and "ask" in reading.acts):
-        return settings.same_sparse
+        return settings.watching if gaps.typical >= RARE else settings.same_sparse
     if "write" in reading.acts:
         return settings.writing
     return settings.same_slow if gaps.typical >= SLOW else settings.same

@@ -55,6 +55,8 @@ class Sayings:
 def _near(one: Reading, other: Reading) -> bool:
     if one.likeness == other.likeness:
         return False  # only a figure moved: a report of progress
+    if one.number is not None and other.number == one.number + 1:
+        return False  # the next entry of a list
     return min(len(one.said), len(other.said)) >= LEAST_WORDS and alike(one.said, other.said, ALIKE)
 
 

@@ -1,6 +1,6 @@
 """Every figure that decides how long an agent may go on doing the same, each with its reason.
 
-Measured on ``corpus/traces.jsonl.gz`` and ``corpus/traces_added.jsonl.gz`` (``loopwatch bench --traces``).
+Measured on the ``traces*.jsonl.gz`` of ``corpus/`` (``loopwatch bench --traces``).
 All counts are of steps or rounds, the first one included.
 """
 
@@ -44,6 +44,7 @@ class StepSettings:
     failing_transient: int = 9
     failing_apart: int = 10  # things that have nothing in common: ten dead links in a list are work
     failing_after_work: int = 12  # with edits between: repairs that do not help yet
+    surveyed: int = 30  # findings of a check, each of another thing: ports, links, permissions, tests
     barren: int = 14  # different questions, no answer: a search that widens
     same_answer: int = 10  # different questions, one answer of some length
     all_failing: int = 12  # consecutive failures of at most three kinds

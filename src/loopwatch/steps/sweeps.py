@@ -107,7 +107,7 @@ class Sweeps:
             return None
         self._known += 1
         self._few.append(self._last)
-        acting = bool(reading.acts & {"advance", "look"})
+        acting = bool(reading.acts & {"advance", "look", "add"})
         needed = self._settings.recycled_acting if acting else self._settings.recycled
         if self._known < needed or len(set(self._few)) > FEW:
             return None

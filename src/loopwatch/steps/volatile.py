@@ -39,18 +39,23 @@ _COUNTED = re.compile(
     r"(?<![\w.])\d++(?:\.\d++)?+(?! ?(?:%|/\d|of \d|fail|error|warning|problem|issue|finding|remark"
     r"|left|remain|todo|open))",
 )
-_DIGITS = re.compile(r"(?<=[a-z_])\d+|\d+(?=[a-z_])")
+_DIGITS = re.compile(r"(?<=[a-z_])\d+|\d+(?=[a-z_])|(?<=[a-z\])]\.)\d+(?=\.[a-z])")
+_SAYS = re.compile(r"\w")
 _SPACE = re.compile(r"\s+")
 _SEGMENT = re.compile(r"&&|\|\||;|\n")
 _ENDING = " \t\r\n.!?…,"
 
 
 def settled(text: str) -> str:
-    """``text`` in lower case without what is volatile, each of its lines once."""
+    """``text`` in lower case without what is volatile, each of its lines once.
+
+    Of a text that holds nothing else, an id or a moment is the answer: it stays.
+    """
     text = text.casefold()
     for written, meant in WRITTEN if "\\" in text else ():
         text = text.replace(written, meant)
-    return "\n".join(dict.fromkeys(_settle(text).splitlines()))
+    told = "\n".join(dict.fromkeys(_settle(text).splitlines()))
+    return told if "~" not in told or _SAYS.search(told) else text.strip()
 
 
 def _settle(text: str) -> str:
