@@ -119,10 +119,13 @@ async def test_litellm(track: Track, collector: Collector) -> None:
     params = {"metadata": {"user_id": "u1", "feature": "f"}}
     call = {"model": "gpt-4o", "custom_llm_provider": "openai", "litellm_params": params}
     response = {"model": "gpt-4o-2024-08-06", "usage": usage}
+    rest = {"start_time": None, "end_time": None}
     told.log_success_event(call | {"litellm_call_id": "1"}, response, None, None)
-    await told.async_log_success_event(call | {"litellm_call_id": "1"}, response, None, None)
+    again = call | {"litellm_call_id": "1"}
+    await told.async_log_success_event(kwargs=again, response_obj=response, **rest)
     with tracker.user("u2"):
-        await told.async_log_failure_event({"model": "x", "litellm_call_id": "2"}, None, None, None)
+        failed = {"model": "x", "litellm_call_id": "2"}
+        await told.async_log_failure_event(kwargs=failed, response_obj=None, **rest)
     assert tracker.flush()
     first, second = collector.rows
     expected = {"userId": "u1", "feature": "f", "provider": "openai", "inputTokens": 100, "outputTokens": 20}

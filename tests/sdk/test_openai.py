@@ -249,19 +249,6 @@ def test_helpers_of_the_vendor_s_work_and_are_tracked(
     assert {row["inputTokens"] for row in collector.rows} == {100}
 
 
-def test_what_is_streamed_raw_is_passed_through_and_counted_without_tokens(
-    client: openai.OpenAI, track: Track, collector: Collector
-) -> None:
-    tracker = track()
-    wrapped = tracker.wrap(client)
-    with wrapped.chat.completions.with_streaming_response.create(model="m", messages=ASK) as raw:
-        assert SAID in raw.text()
-    parsed = wrapped.chat.completions.with_raw_response.create(model="m", messages=ASK, stream=True).parse()
-    assert len([chunk for chunk in parsed if chunk.choices]) == 5
-    assert tracker.flush()
-    assert [row["usageSource"] for row in collector.rows] == ["unknown"] * 2
-
-
 def test_what_asks_no_model_is_passed_through(
     client: openai.OpenAI, track: Track, collector: Collector
 ) -> None:

@@ -10,7 +10,7 @@ import pytest
 from loopwatch import StepLoop, StepMonitor
 from loopwatch.clock import ManualClock
 from loopwatch.errors import AgentLoop, LimitExceeded, SettingsError
-from loopwatch.sdk import in_context
+from loopwatch.sdk import AgentRun, in_context
 from loopwatch.sdk.tracker import Tracker
 from tests.sdk.vendors import Vendors
 
@@ -173,3 +173,52 @@ def test_labels_reach_threads_that_are_started_in_context(client: openai.OpenAI)
     thread.start()
     thread.join()
     assert [(one.user_id, one.feature) for one in seen] == [("u1", "f")]
+
+
+def forget_answers(client: openai.OpenAI) -> None:
+    """A program that never hands on what its tools answer."""
+    for _ in range(30):
+        call(client)
+
+
+def search_on(client: openai.OpenAI, run: AgentRun) -> None:
+    for _ in range(9):
+        call(client)
+        run.observe_tool("search", {"q": "x"}, "nothing found")
+
+
+def test_a_call_that_is_made_again_for_want_of_an_answer_is_a_step_without_one(
+    client: openai.OpenAI, vendors: Vendors
+) -> None:
+    vendors.tools = [{"id": f"call_{n}", "name": "fetch", "args": {"q": "x"}} for n in range(30)]
+    tracker = Tracker(local=True)
+    wrapped = tracker.wrap(client)
+    with tracker.agent("forgetful", steps=StepMonitor()) as run, pytest.raises(AgentLoop):
+        forget_answers(wrapped)
+    assert 5 <= run.iterations < 12
+
+
+def test_the_same_call_of_agents_side_by_side_is_no_call_made_again(
+    client: openai.OpenAI, vendors: Vendors
+) -> None:
+    vendors.tools = [{"id": f"call_{n}", "name": "read_style", "args": {}} for n in range(16)]
+    vendors.answer_pause = 0.05
+    tracker = Tracker(local=True)
+    wrapped = tracker.wrap(client)
+
+    def ask(_: int) -> Any:
+        return call(wrapped)
+
+    with tracker.agent("lead", steps=StepMonitor()) as run, ThreadPoolExecutor(8) as pool:
+        assert len(list(pool.map(in_context(ask), range(16)))) == 16
+    assert run.iterations == 16
+
+
+def test_a_tool_that_no_request_shows_is_told(client: openai.OpenAI) -> None:
+    tracker = Tracker(local=True)
+    wrapped = tracker.wrap(client)
+    run = tracker.agent("finder", steps=StepMonitor())
+    with run, pytest.raises(AgentLoop):
+        search_on(wrapped, run)
+    with tracker.agent("unwatched") as unwatched:
+        unwatched.observe_tool("search", {}, "nothing")

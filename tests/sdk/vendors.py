@@ -73,10 +73,14 @@ class Vendors(Server):
         self.tools: list[dict[str, Any]] = []
         self.refuses_stream_options = False
         self.pause = 0.0
+        self.answer_pause = 0.0
+        self.says: str | None = None
+        self.usage: Any = CHAT_USAGE
         self.app.router.add_post("/v1/chat/completions", self._answer(_chat, _chat_stream))
         self.app.router.add_post("/v1/completions", self._answer(_text, _text_stream))
         self.app.router.add_post("/v1/responses", self._answer(_responses, _responses_stream))
         self.app.router.add_post("/v1/messages", self._answer(_messages, _messages_stream))
+        self.app.router.add_post("/v1/messages/count_tokens", self._answer(_counted, _messages_stream))
         self.app.router.add_post("/v1/embeddings", self._answer(_embeddings, _chat_stream))
         self.app.router.add_post("/{version:v1.*}/models/{model}", self._answer(_gemini, _gemini_stream))
 
@@ -94,6 +98,7 @@ class Vendors(Server):
                 return web.json_response({"error": {"message": said}}, status=400)
             if body.get("stream") or ":stream" in request.path:
                 return await self._stream(request, stream(self, request, body))
+            await asyncio.sleep(self.answer_pause)
             return web.json_response(whole(self, request, body))
 
         return handle
@@ -119,6 +124,10 @@ class Vendors(Server):
             yield LOOP
         yield from TEXT
 
+    @property
+    def text(self) -> str:
+        return "".join(TEXT) if self.says is None else self.says
+
     def call(self) -> dict[str, Any] | None:
         return self.tools.pop(0) if self.tools else None
 
@@ -140,7 +149,7 @@ CHAT_USAGE = {
 
 def _chat(server: Vendors, _request: web.Request, body: dict[str, Any]) -> Any:
     call = server.call()
-    message: dict[str, Any] = {"role": "assistant", "content": "".join(TEXT)}
+    message: dict[str, Any] = {"role": "assistant", "content": server.text}
     if call is not None:
         function = {"name": call["name"], "arguments": json.dumps(call["args"])}
         tool = {"id": call["id"], "type": "function", "function": function}
@@ -151,7 +160,7 @@ def _chat(server: Vendors, _request: web.Request, body: dict[str, Any]) -> Any:
         "created": 1,
         "model": body["model"] + "-2026",
         "choices": [{"index": 0, "message": message, "finish_reason": "tool_calls" if call else "stop"}],
-        "usage": CHAT_USAGE,
+        "usage": server.usage,
     }
 
 
@@ -165,7 +174,7 @@ def _chat_stream(server: Vendors, _request: web.Request, body: dict[str, Any]) -
         )
     yield _data(base | extra | {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})
     if asked:
-        yield _data(base | {"choices": [], "usage": CHAT_USAGE})
+        yield _data(base | {"choices": [], "usage": server.usage})
     yield _data("[DONE]")
 
 
@@ -200,8 +209,8 @@ RESPONSES_USAGE = {
 }
 
 
-def _response(body: dict[str, Any], status: str = "completed") -> dict[str, Any]:
-    part = {"type": "output_text", "text": "".join(TEXT), "annotations": []}
+def _response(body: dict[str, Any], status: str = "completed", text: str = "".join(TEXT)) -> dict[str, Any]:
+    part = {"type": "output_text", "text": text, "annotations": []}
     item = {"id": "msg_1", "type": "message", "status": "completed", "role": "assistant", "content": [part]}
     done = status == "completed"
     return {
@@ -218,8 +227,8 @@ def _response(body: dict[str, Any], status: str = "completed") -> dict[str, Any]
     }
 
 
-def _responses(_server: Vendors, _request: web.Request, body: dict[str, Any]) -> Any:
-    return _response(body)
+def _responses(server: Vendors, _request: web.Request, body: dict[str, Any]) -> Any:
+    return _response(body, text=server.text)
 
 
 def _responses_stream(server: Vendors, _request: web.Request, body: dict[str, Any]) -> Iterator[bytes]:
@@ -262,6 +271,10 @@ def _messages(server: Vendors, _request: web.Request, body: dict[str, Any]) -> A
         "stop_sequence": None,
         "usage": usage,
     }
+
+
+def _counted(_server: Vendors, _request: web.Request, _body: dict[str, Any]) -> Any:
+    return {"input_tokens": 7}
 
 
 def _messages_stream(server: Vendors, _request: web.Request, body: dict[str, Any]) -> Iterator[bytes]:

@@ -7,7 +7,7 @@ import openai
 from anthropic.types import Message
 from google import genai
 from google.genai.types import GenerateContentResponse
-from openai.types.chat import ChatCompletion, ChatCompletionChunk
+from openai.types.chat import ChatCompletion, ChatCompletionChunk, ChatCompletionMessageParam
 from openai.types.responses import Response
 
 from loopwatch import Tracker
@@ -46,5 +46,18 @@ def see_the_others(tracker: Tracker, claude: anthropic.Anthropic, gemini: genai.
     assert_type(answer, GenerateContentResponse)
 
 
+def see_raw(tracker: Tracker, client: openai.OpenAI, claude: anthropic.Anthropic) -> None:
+    ask: list[ChatCompletionMessageParam] = [{"role": "user", "content": "?"}]
+    completions = tracker.wrap(client).chat.completions
+    assert_type(completions.with_raw_response.create(model="m", messages=ask).parse(), ChatCompletion)
+    with completions.with_streaming_response.create(model="m", messages=ask, stream=True) as raw:
+        assert_type(raw.parse(), openai.Stream[ChatCompletionChunk])
+    assert_type(tracker.wrap(client).copy(), openai.OpenAI)
+    with tracker.wrap(claude).messages.stream(
+        model="c", max_tokens=1, messages=[{"role": "user", "content": "?"}]
+    ) as helped:
+        assert_type(helped.get_final_text(), str)
+
+
 def test_mypy_reads_this_file() -> None:
-    assert all((see_openai, see_async, see_the_others))
+    assert all((see_openai, see_async, see_the_others, see_raw))

@@ -1,9 +1,10 @@
 """The tracker: the vendors' own clients, with every call logged, guarded, capped and counted.
 
 ``tracker`` has the Tracker; ``wrapping`` tells whose client it is given, ``clients`` (OpenAI, Anthropic) and
-``gemini`` make the tracked copy, ``streams`` puts an ear into a vendor's stream. A call is a ``question``,
-let through by ``admission`` (``labels``, ``caps``, ``runs``) and followed by ``watching`` (``guarding``) up
-to its row, which ``sender`` delivers over ``link``.
+``gemini`` make the tracked copy, ``streams`` puts an ear into a vendor's stream, ``raw`` into what a caller
+reads as HTTP. A call is a ``question``, let through by ``admission`` (``labels``, ``caps``, ``runs``) and
+followed by ``watching`` (``guarding``) up to its row, which ``sender`` delivers over ``link``. ``forking``
+and ``ending`` have what a process does to all of it.
 
 ``windows`` is the rolling window of this process, ``steps`` what can be seen of an agent's tools.
 ``langchain``, ``openai_agents`` and ``litellm`` plug into frameworks, by way of ``reporting``.

@@ -5,16 +5,16 @@ waited for by each call. A key that is refused (401, 403) lets none through.
 """
 
 import asyncio
-import os
+import sys
 import threading
-import weakref
 from collections.abc import Callable, Hashable
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from http import HTTPStatus
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from loopwatch.clock import Clock
 from loopwatch.errors import CapReached, ProjectKeyRefused
+from loopwatch.sdk.forking import renewed_after_fork
 from loopwatch.sdk.labels import Labels
 from loopwatch.sdk.link import Answer, Link
 
@@ -25,6 +25,8 @@ FRESH_SECONDS = 60.0
 OPEN_SECONDS = 10.0
 """How long an outage is remembered, at first; twice as long each time, up to a minute."""
 REFUSED = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
+ASKERS = 4
+"""Threads that ask at a time for an application on asyncio; none is started before a question."""
 REMEMBERED = 10_000
 """Answers and announcements that are kept; beyond it the oldest is forgotten."""
 Key = tuple[str, str, str]
@@ -68,7 +70,8 @@ class Caps:
         self._told: dict[Hashable, None] = {}
         self._open_until = 0.0
         self._open_for = OPEN_SECONDS
-        os.register_at_fork(after_in_child=_in_child(weakref.ref(self)))
+        self._threads: ThreadPoolExecutor | None = None
+        renewed_after_fork(self)
 
     def model_for(self, labels: Labels, model: str) -> str:
         """The model that may answer. Raises CapReached, ProjectKeyRefused."""
@@ -81,13 +84,25 @@ class Caps:
         key = _key(labels, model)
         decision = self._remembered(key)
         if decision is None:
-            decision = await asyncio.to_thread(self._ask, key) if _on_asyncio() else self._ask(key)
+            decision = await self._ask_elsewhere(key)
         return self._judge(key, decision)
+
+    async def _ask_elsewhere(self, key: Key) -> Decision:
+        """Ask in a thread of our own: the application's may all be waiting for this very call."""
+        if not _on_asyncio():
+            trio: Any = sys.modules.get("trio")
+            return self._ask(key) if trio is None else await trio.to_thread.run_sync(self._ask, key)
+        with self._lock:
+            if self._threads is None:
+                self._threads = ThreadPoolExecutor(ASKERS, thread_name_prefix="loopwatch-caps")
+            asked = self._threads.submit(self._ask, key)
+        return await asyncio.wrap_future(asked)
 
     def forget(self) -> None:
         """Begin anew in a forked child: who was asking there is not here."""
         self._lock = threading.Lock()
         self._asking = {}
+        self._threads = None
 
     def _judge(self, key: Key, decision: Decision) -> str:
         user, plan, model = key
@@ -115,6 +130,9 @@ class Caps:
 
     def _ask(self, key: Key) -> Decision:
         mine: Future[Decision] = Future()
+        known = self._remembered(key)  # by now: others may have waited in vain meanwhile
+        if known is not None:
+            return known
         with self._lock:
             first = self._asking.setdefault(key, mine)
         if first is not mine:
@@ -146,17 +164,8 @@ class Caps:
         return decision
 
 
-def _in_child(caps: "weakref.ref[Caps]") -> Callable[[], None]:
-    def forget() -> None:
-        alive = caps()
-        if alive is not None:
-            alive.forget()
-
-    return forget
-
-
 def _on_asyncio() -> bool:
-    """Whether asyncio runs here; on trio, which the vendors' clients know as well, the question waits."""
+    """Whether asyncio runs here, and not trio, which the vendors' clients know as well."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from loopwatch.sdk.labels import taken_from_headers, taking_labels
 from loopwatch.sdk.question import Question, format_at
+from loopwatch.sdk.raw import listen
 from loopwatch.sdk.streams import ear_of, with_ear
 from loopwatch.sdk.watching import Watched
 
@@ -195,9 +196,13 @@ def _received(answer: Any, watched: Watched) -> Any:
     if ear is not None:
         ear.watched = watched
         return answer
+    response = getattr(answer, "http_response", None)
+    if response is not None and not hasattr(response, "_content"):  # that is still to be read
+        listen(response, watched)
+        return answer
     data = _document(answer)
     if data is None or watched.question.streams:
-        watched.fail()  # a raw response that is still to be read: the call is counted, its tokens unknown
+        watched.fail()
     else:
         watched.read(data)
     return answer

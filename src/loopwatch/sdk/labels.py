@@ -105,7 +105,7 @@ def _name(value: object, field: str) -> str:
         value = str(value)
     if not isinstance(value, str) or (field == "user_id" and not value.strip()):
         raise MissingUser(f"{field} must be text that names somebody: leave it out where nobody is known")
-    return value
+    return value.encode("utf-8", "replace").decode()  # half a character, which no row can hold
 
 
 class _Entry(NamedTuple):

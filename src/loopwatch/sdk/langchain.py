@@ -5,12 +5,15 @@ cut where a ``guard`` is set and its tokens stream in. Do not wrap the same mode
 would be logged twice.
 """
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from loopwatch.errors import LoopTripped, MissingPackage
 from loopwatch.sdk.labels import Labels
 from loopwatch.sdk.reporting import Reported, begin
+from loopwatch.sdk.runs import AgentRun, current_run
+from loopwatch.sdk.steps import arguments_of
 from loopwatch.sdk.tracker import Tracker
 from loopwatch.wire.usage import Usage
 
@@ -22,11 +25,20 @@ except ImportError:
     raise MissingPackage("LangChain is not installed: pip install langchain-core") from None
 
 
+class _Tool(NamedTuple):
+    """One use of a tool, under way."""
+
+    run: AgentRun
+    name: str
+    args: Mapping[str, Any]
+
+
 class TrackerHandler(BaseCallbackHandler):
     """Tells a tracker of LangChain's calls.
 
     The labels are those of ``tracker.user`` around the call, or the keys ``user_id``, ``feature`` and
-    ``plan`` of the run's ``metadata``. CapReached, LimitExceeded and LoopTripped end the run.
+    ``plan`` of the run's ``metadata``. What tools are called with and answer is shown to the step monitor
+    of the agent run around it. CapReached, LimitExceeded, AgentLoop and LoopTripped end the run.
     """
 
     raise_error = True
@@ -35,6 +47,7 @@ class TrackerHandler(BaseCallbackHandler):
     def __init__(self, tracker: Tracker) -> None:
         self._tracker = tracker
         self._calls: dict[UUID, Reported] = {}
+        self._tools: dict[UUID, _Tool] = {}
 
     def on_chat_model_start(
         self,
@@ -86,6 +99,38 @@ class TrackerHandler(BaseCallbackHandler):
         call = self._calls.pop(run_id, None)
         if call is not None:
             call.fail()
+
+    def on_tool_start(
+        self,
+        serialized: dict[str, Any] | None,
+        input_str: str,
+        *,
+        run_id: UUID,
+        inputs: dict[str, Any] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        """A tool is about to be used."""
+        name = str(kwargs.get("name") or (serialized or {}).get("name") or "tool")
+        run = current_run()
+        if run is not None:
+            self._tools[run_id] = _Tool(run, name, inputs if inputs is not None else arguments_of(input_str))
+
+    def on_tool_end(self, output: Any, *, run_id: UUID, **kwargs: Any) -> None:
+        """A tool has answered. Raises AgentLoop."""
+        del kwargs
+        used = self._tools.pop(run_id, None)
+        if used is not None:
+            result = str(getattr(output, "content", output))
+            failed = getattr(output, "status", None) == "error"
+            used.run.observe_tool(used.name, used.args, result, error=result if failed else None)
+
+    def on_tool_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
+        """A tool has failed. Raises AgentLoop."""
+        del kwargs
+        used = self._tools.pop(run_id, None)
+        if used is not None:
+            said = f"{type(error).__name__}: {error}"
+            used.run.observe_tool(used.name, used.args, said, error=said)
 
     def _begin(
         self,

@@ -8,8 +8,9 @@ import math
 import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urlsplit
 
-from loopwatch.errors import MissingPackage
+from loopwatch.errors import MissingPackage, SettingsError
 from loopwatch.wire.decoding import anything
 
 if TYPE_CHECKING:
@@ -20,27 +21,37 @@ CHECK_SECONDS = 2.0
 LONGEST_WAIT = 300.0
 """Seconds of a Retry-After that are obeyed at most."""
 GZIP_LEVEL = 5
+EXAMPLE = "http://127.0.0.1:8700"
 
 
 class Answer(NamedTuple):
-    """A server's answer: ``status`` 0 where there is none; ``document`` None where it is no JSON object."""
+    """A server's answer: ``status`` 0 where there is none; ``document`` None where it is no JSON object.
+
+    ``fault`` says why there is none, where it is not the server.
+    """
 
     status: int
     document: dict[str, Any] | None = None
     retry_after: float | None = None
+    fault: str | None = None
 
 
 class Link:
     """Asks one server with one key. Safe to use from several threads; made anew in a forked child."""
 
     def __init__(self, endpoint: str, api_key: str | None) -> None:
-        base = endpoint.rstrip("/")
+        base = _address(endpoint)
         for ending in ("/api/v1/log", "/api/v1/calls", "/api/v1"):
             base = base.removesuffix(ending)
         self._base = base
-        self._key = api_key
+        self._key = _header(api_key)
         self._client: httpx2.Client | None = None
         self._lock = threading.Lock()
+
+    @property
+    def _is_here(self) -> bool:
+        """Whether the server is on this machine, where no proxy stands between."""
+        return urlsplit(self._base).hostname in {"localhost", "127.0.0.1", "::1"}
 
     def __repr__(self) -> str:
         """Whom it asks, without the key."""
@@ -70,7 +81,10 @@ class Link:
         self._client = None
 
     def _ask(self, method: str, path: str, seconds: float, **request: Any) -> Answer:
-        client, failures = self._open()
+        try:
+            client, failures = self._open()
+        except (ValueError, ImportError) as error:
+            return Answer(0, fault=f"the proxy that the environment names cannot be used ({error})")
         headers = request.pop("headers", {})
         if self._key is not None:
             headers["x-api-key"] = self._key
@@ -89,8 +103,39 @@ class Link:
             raise MissingPackage("the tracker sends with httpx2: pip install 'loopwatch[sdk]'") from None
         with self._lock:
             if self._client is None:
-                self._client = httpx2.Client(follow_redirects=False)
+                self._client = httpx2.Client(follow_redirects=False, trust_env=not self._is_here)
             return self._client, (httpx2.HTTPError, httpx2.InvalidURL, OSError, RuntimeError)
+
+
+def _address(endpoint: str) -> str:
+    """A server's address. Raises SettingsError for what is none."""
+    address = endpoint.strip().rstrip("/")
+    try:
+        parts = urlsplit(address)
+        usable = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        usable = False
+    if not usable or any(character.isspace() for character in address):
+        raise SettingsError(
+            f"endpoint is {_without_password(endpoint)!r}: give the server's address, like {EXAMPLE}"
+        )
+    return address
+
+
+def _without_password(endpoint: str) -> str:
+    return endpoint.rpartition("@")[2]
+
+
+def _header(key: str | None) -> str | None:
+    """A key as a header may carry it, without the line break of the file that it was in."""
+    if key is None:
+        return None
+    key = key.strip()
+    if not key.isascii() or not key.isprintable():
+        raise SettingsError(
+            "api_key holds characters that no key has: give it as `loopwatch keys create` prints it"
+        )
+    return key
 
 
 def _document(content: bytes) -> dict[str, Any] | None:

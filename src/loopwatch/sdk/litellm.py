@@ -1,8 +1,9 @@
 """LiteLLM: a callback, ``litellm.callbacks = [callback(tracker)]``.
 
-Written against LiteLLM's documented interface (docs.litellm.ai, "Custom Callbacks"); LiteLLM itself is not
-among our tools, since two of its releases stole credentials. It swallows what callbacks raise, so calls
-are logged here and nothing is refused: caps and ceilings need the wrapped client, or the proxy.
+LiteLLM itself is not among our tools, since two of its releases stole credentials: a slow test has one of its
+own, pinned (requirements/litellm.txt). It calls its callbacks by the names of their arguments, and swallows
+what they raise, so calls are logged here and nothing is refused: caps and ceilings need the wrapped client,
+or the proxy.
 """
 
 from collections import OrderedDict
@@ -39,11 +40,15 @@ def callback(tracker: Tracker) -> Any:
         del response_obj, start_time, end_time
         log.add(kwargs, None)
 
-    async def on_success_async(_self: Any, *told: Any) -> None:
-        on_success(_self, *told)
+    async def on_success_async(
+        _self: Any, kwargs: Any, response_obj: Any, start_time: Any, end_time: Any
+    ) -> None:
+        on_success(_self, kwargs, response_obj, start_time, end_time)
 
-    async def on_failure_async(_self: Any, *told: Any) -> None:
-        on_failure(_self, *told)
+    async def on_failure_async(
+        _self: Any, kwargs: Any, response_obj: Any, start_time: Any, end_time: Any
+    ) -> None:
+        on_failure(_self, kwargs, response_obj, start_time, end_time)
 
     methods = {
         "log_success_event": on_success,

@@ -1,16 +1,21 @@
 """OpenAI's Agents SDK: hooks for a run, ``Runner.run(agent, "…", hooks=TrackerHooks(tracker))``.
 
-Every model call of the run is logged and counted in the agent run around it, handoffs included. Do not
-wrap the client of the same models besides: the calls would be logged twice.
+Every model call of the run is logged and counted in the agent run around it, handoffs included; its step
+monitor is shown what tools are called with and answer. Hooks hear no reply while it streams: ``events`` does.
+
+A model that is given a wrapped client needs no hooks, and has a downgrade besides. Not both: the calls
+would be logged twice.
 """
 
 import asyncio
+from collections.abc import AsyncIterator
 from typing import Any
 
-from loopwatch.errors import MissingPackage
+from loopwatch.errors import AgentLoop, LoopTripped, MissingPackage
 from loopwatch.sdk.labels import Labels, current
 from loopwatch.sdk.reporting import Reported, begin
 from loopwatch.sdk.runs import current_run
+from loopwatch.sdk.steps import arguments_of
 from loopwatch.sdk.tracker import Tracker
 from loopwatch.wire.usage import Usage
 
@@ -23,16 +28,23 @@ except ImportError:
 class TrackerHooks(RunHooks[Any]):
     """Tells a tracker of a run's model calls; the feature is the agent's name where none is said.
 
-    CapReached and LimitExceeded are raised out of the run.
+    CapReached, LimitExceeded and AgentLoop are raised out of the run.
     """
 
     def __init__(self, tracker: Tracker, *, provider: str = "openai") -> None:
         self._tracker = tracker
         self._provider = provider
         self._calls: dict[tuple[int, int], Reported] = {}
+        self._loops: dict[int, AgentLoop] = {}
 
     async def on_llm_start(self, context: Any, agent: Any, system_prompt: Any, input_items: Any) -> None:
-        """A model is about to be asked; a call of this agent that never ended has failed."""
+        """A model is about to be asked; a call of this agent that never ended has failed.
+
+        Raises AgentLoop, and what admission raises.
+        """
+        loop = self._loops.pop(id(context.usage), None)
+        if loop is not None:
+            raise loop
         before = self._calls.pop((id(context.usage), id(agent)), None)
         if before is not None:
             before.fail()
@@ -47,6 +59,36 @@ class TrackerHooks(RunHooks[Any]):
             labels=said,
             request=request,
         )
+
+    async def on_tool_end(self, context: Any, agent: Any, tool: Any, result: object) -> None:
+        """A tool has answered; a loop is raised by the next call of the model, unwrapped."""
+        del agent
+        run = current_run()
+        if run is None:
+            return
+        args = arguments_of(str(getattr(context, "tool_arguments", None) or "{}"))
+        try:
+            run.observe_tool(str(tool.name), args, str(result))
+        except AgentLoop as error:
+            self._loops[id(context.usage)] = error
+
+    async def events(self, streamed: Any) -> AsyncIterator[Any]:
+        """The events of ``Runner.run_streamed(…, hooks=these)``, guarded. Raises LoopTripped.
+
+        The run is cancelled then.
+        """
+        async for event in streamed.stream_events():
+            if getattr(getattr(event, "data", None), "type", None) == "response.output_text.delta":
+                place = (id(streamed.context_wrapper.usage), id(streamed.current_agent))
+                call = self._calls.get(place)
+                try:
+                    if call is not None:
+                        call.say(str(event.data.delta))
+                except LoopTripped:
+                    self._calls.pop(place, None)
+                    streamed.cancel()
+                    raise
+            yield event
 
     async def on_llm_end(self, context: Any, agent: Any, response: Any) -> None:
         """The reply is complete."""

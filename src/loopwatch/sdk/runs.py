@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any, Self
 from loopwatch.clock import Clock
 from loopwatch.errors import AgentLoop, LimitExceeded, SettingsError
 from loopwatch.records.money import NANO
+from loopwatch.sdk.forking import renewed_after_fork
 from loopwatch.sdk.steps import Monitor, Transcript
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from loopwatch.wire.assembly import Format
     from loopwatch.wire.reply import ToolCall
@@ -68,6 +69,9 @@ class AgentRun:
         self._transcript = Transcript(name)
         self._lock = threading.RLock()
         self._entered = False
+        self._under_way = 0
+        self._in_turn = True
+        renewed_after_fork(self)
 
     def __repr__(self) -> str:
         """What it has spent."""
@@ -99,6 +103,13 @@ class AgentRun:
             for run in counted:
                 run.count(-1)
             raise
+        with self._lock:
+            self._under_way += 1
+            self._in_turn = self._in_turn and self._under_way == 1
+
+    def forget(self) -> None:
+        """Go on in a forked child with a budget of its own, spent as far as it was."""
+        self._lock = threading.RLock()
 
     def check(self) -> None:
         """Raise LimitExceeded where no further call may be made, without counting one."""
@@ -109,7 +120,14 @@ class AgentRun:
         """A reply wants these tools called."""
         if self._steps is not None and calls:
             with self._lock:
-                self._transcript.called(calls)
+                self._transcript.called(calls, in_turn=self._in_turn)
+
+    def observe_tool(
+        self, tool: str, args: "Mapping[str, Any]", result: str, *, error: str | None = None
+    ) -> None:
+        """Have the monitor read one use of a tool that no request shows. Raises AgentLoop."""
+        if self._steps is not None:
+            self.observe(self._transcript.step(tool, args, result, error, self.seconds))
 
     def observe(self, step: object) -> None:
         """Have the monitor read a step that no request shows. Raises AgentLoop."""
@@ -120,6 +138,8 @@ class AgentRun:
 
     def spend(self, nano: int | None, tokens: int) -> None:
         """A reply has ended that cost so many nano-US-dollars (None: not known) and had so many tokens."""
+        with self._lock:
+            self._under_way -= 1
         for run in self._lineage():
             run.add(nano, tokens)
 

@@ -4,11 +4,8 @@ The queue is bounded: where the server is away for long, the oldest rows are dro
 keeps its event id however often it is sent, so none counts twice.
 """
 
-import atexit
-import os
 import random
 import threading
-import weakref
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -16,6 +13,7 @@ from http import HTTPStatus
 
 from loopwatch.clock import SystemClock
 from loopwatch.errors import InputError, LoopwatchError, StoreUnavailable
+from loopwatch.sdk.forking import renewed_after_fork
 from loopwatch.sdk.link import Answer, Link
 
 QUEUE = 10_000
@@ -26,10 +24,9 @@ LINGER_SECONDS = 0.5
 """How long the first row of a batch waits for others."""
 FIRST_WAIT, LONGEST_WAIT = 0.5, 60.0
 """Seconds after a failure, at first and at most; twice as long each time."""
-EXIT_SECONDS = 2.0
-"""How long a program that ends waits for its last rows."""
 REFUSED = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
-LATER = (HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_MANY_REQUESTS)
+FINAL = (HTTPStatus.BAD_REQUEST, HTTPStatus.UNSUPPORTED_MEDIA_TYPE, HTTPStatus.UNPROCESSABLE_ENTITY)
+"""What rows do not recover from; all else (a proxy's 404, a redirect, 5xx) may be another answer later."""
 
 
 class Sender:
@@ -37,6 +34,7 @@ class Sender:
 
     One attempt is under way at a time; ``flush`` has one made at once, also after a failure.
 
+    ``on_start`` is told when a process begins to send: what it still has at its end is to be closed then.
     ``on_error`` is given what goes wrong, once a failure and not once a row, in the sender's thread.
     """
 
@@ -46,8 +44,10 @@ class Sender:
         on_error: Callable[[LoopwatchError], None],
         on_refused: Callable[[int], None],
         queue: int = QUEUE,
+        on_start: Callable[[], None] = lambda: None,
     ) -> None:
         self.dropped = 0
+        self._on_start = on_start
         self._link = link
         self._clock = SystemClock()  # a thread waits on the machine's
         self._on_error = on_error
@@ -55,8 +55,7 @@ class Sender:
         self._most = queue
         self._random = random.Random()  # noqa: S311  for jitter
         self._begin()
-        atexit.register(_at_exit, weakref.ref(self))
-        os.register_at_fork(after_in_child=_in_child(weakref.ref(self)))
+        renewed_after_fork(self)
 
     def _begin(self) -> None:
         self._rows: deque[bytes] = deque()
@@ -68,6 +67,7 @@ class Sender:
         self._closed = False
         self._refused = False
         self._failures = 0
+        self._batch = BATCH
 
     @property
     def waiting(self) -> int:
@@ -98,6 +98,7 @@ class Sender:
         with suppress(RuntimeError):  # an interpreter that is ending starts none
             thread.start()
             self._thread = thread
+            self._on_start()
 
     def flush(self, timeout: float) -> bool:
         """Send what is waiting now; whether all of it was received within ``timeout`` seconds."""
@@ -111,20 +112,26 @@ class Sender:
             return not self.waiting
 
     def close(self, timeout: float) -> bool:
-        """Send what is waiting, then stop for good; whether all of it was received."""
-        done = self.flush(0.0 if self._failures else timeout)
+        """Send what is waiting, then stop for good within ``timeout`` seconds; whether all was received."""
+        until = self._clock.monotonic() + timeout
+        self.flush(0.0 if self._failures else timeout)
         with self._lock:
             self._closed = True
             self._lock.notify_all()
             thread = self._thread
         if thread is not None and thread is not threading.current_thread():
-            thread.join(max(timeout, 0.1))
+            thread.join(max(until - self._clock.monotonic(), 0.1))
         self._link.close()
-        return done
+        with self._lock:
+            lost = self.waiting
+            self.dropped += lost
+            self._rows.clear()
+        return not lost
 
     def forget(self) -> None:
-        """Begin anew in a forked child: what was waiting is the parent's to send."""
+        """Begin anew in a forked child: what was waiting is the parent's to send, and to count."""
         self._link.forget()
+        self.dropped = 0
         self._begin()
 
     def _work(self) -> None:
@@ -147,7 +154,7 @@ class Sender:
                 return None
             batch: list[bytes] = []
             size = 0
-            while self._rows and len(batch) < BATCH and size < BATCH_BYTES:
+            while self._rows and len(batch) < self._batch and size < BATCH_BYTES:
                 size += len(self._rows[0])
                 batch.append(self._rows.popleft())
             self._sending = len(batch)
@@ -160,11 +167,9 @@ class Sender:
         try:
             return self._link.post(batch)
         except LoopwatchError as error:  # httpx2 is missing: it will be missing again
-            self._on_error(error)
-            return Answer(HTTPStatus.FAILED_DEPENDENCY)
+            return Answer(0, fault=str(error))
         except Exception as error:  # noqa: BLE001  a thread that dies would log nothing ever after
-            self._on_error(StoreUnavailable(f"calls could not be sent: {type(error).__name__}"))
-            return Answer(0)
+            return Answer(0, fault=f"calls could not be sent ({type(error).__name__})")
 
     def _finish(self, batch: list[bytes], answer: Answer) -> None:
         """Forget what was received, give up what never will be, keep the rest for later."""
@@ -172,40 +177,45 @@ class Sender:
         succeeds = HTTPStatus.OK <= status < HTTPStatus.MULTIPLE_CHOICES
         if succeeds and answer.document is not None:
             self._failures = 0
+            self._batch = min(BATCH, 2 * self._batch)
             self._over(0)
             rejected = answer.document.get("rejected")
             if isinstance(rejected, list) and rejected:
                 reason = rejected[0].get("reason") if isinstance(rejected[0], dict) else rejected[0]
                 self._on_error(InputError(f"{len(rejected)} calls were not logged: {str(reason)[:200]}"))
         elif status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE and len(batch) > 1:
-            for half in (batch[: len(batch) // 2], batch[len(batch) // 2 :]):
-                self._finish(half, self._send(half))
+            self._batch = len(batch) // 2
+            self._keep(batch)
         elif status in REFUSED:
             with self._lock:
                 self._refused = True
                 self._over(len(batch) + len(self._rows))
                 self._rows.clear()
             self._on_refused(status)
-        elif status == 0 or succeeds or status in LATER or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-            self._wait_after_failure(batch, answer)
-        else:
+        elif status in FINAL or status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
             self._over(len(batch))
-            self._on_error(
-                InputError(f"{len(batch)} calls were not logged: HTTP {status}, is the endpoint right?")
-            )
+            self._on_error(InputError(f"{len(batch)} calls were not logged: HTTP {status}"))
+        else:
+            self._wait_after_failure(batch, answer)
 
-    def _wait_after_failure(self, batch: list[bytes], answer: Answer) -> None:
-        self._failures += 1
-        longest = min(LONGEST_WAIT, FIRST_WAIT * 2 ** (self._failures - 1))
-        wait = longest * self._random.uniform(0.5, 1.0)
-        if self._failures == 1:
-            self._on_error(StoreUnavailable(f"{_said(answer.status)}: calls are kept and sent later"))
+    def _keep(self, batch: list[bytes]) -> None:
+        """Put rows back before those that came later; where there are too many, the oldest go."""
         with self._lock:
             self._rows.extendleft(reversed(batch))
             self._sending = 0
             while len(self._rows) > self._most:
                 self._rows.popleft()
                 self.dropped += 1
+
+    def _wait_after_failure(self, batch: list[bytes], answer: Answer) -> None:
+        self._failures += 1
+        longest = min(LONGEST_WAIT, FIRST_WAIT * 2 ** (self._failures - 1))
+        wait = longest * self._random.uniform(0.5, 1.0)
+        if self._failures == 1:
+            reason = answer.fault or _said(answer.status)
+            self._on_error(StoreUnavailable(f"{reason}: calls are kept and sent later"))
+        self._keep(batch)
+        with self._lock:
             until = self._clock.monotonic() + max(wait, answer.retry_after or 0.0)
             while not self._closed and not self._nudged and (left := until - self._clock.monotonic()) > 0:
                 self._lock.wait(left)
@@ -226,18 +236,3 @@ def _said(status: int) -> str:
         if status
         else "the loopwatch server does not answer"
     )
-
-
-def _at_exit(sender: "weakref.ref[Sender]") -> None:
-    alive = sender()
-    if alive is not None:
-        alive.close(EXIT_SECONDS)
-
-
-def _in_child(sender: "weakref.ref[Sender]") -> Callable[[], None]:
-    def forget() -> None:
-        alive = sender()
-        if alive is not None:
-            alive.forget()
-
-    return forget

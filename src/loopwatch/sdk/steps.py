@@ -1,10 +1,12 @@
 """The steps of an agent, as far as a tracker can see them: tools that replies call, results that come back.
 
 A step is complete when the next request carries a tool's result. Requests repeat the whole conversation;
-a call's result is taken once, by the call's id.
+a call's result is taken once, by the call's id. A call whose result never came, and which the model makes
+again, is a step without a result.
 """
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -46,32 +48,48 @@ class Transcript:
     def __init__(self, role: str) -> None:
         self._role = role
         self._pending: dict[str, ToolCall] = {}
+        self._unanswered: list[ToolCall] = []
 
-    def called(self, calls: tuple[ToolCall, ...]) -> None:
-        """A reply wants these tools called."""
+    def called(self, calls: tuple[ToolCall, ...], *, in_turn: bool = True) -> None:
+        """A reply wants these tools called. ``in_turn``: no other reply of this run is under way.
+
+        Only then is a call that is made again known to have had no answer: side by side two agents may
+        make the same one.
+        """
+        if in_turn:
+            self._give_up({(call.name, call.arguments) for call in calls})
         for call in calls:
             self._pending[call.id or call.name] = call
         while len(self._pending) > PENDING:
             del self._pending[next(iter(self._pending))]
 
+    def _give_up(self, again: set[tuple[str, str]]) -> None:
+        for key, call in list(self._pending.items()):
+            if (call.name, call.arguments) in again:
+                self._unanswered.append(self._pending.pop(key))
+
     def steps(self, spoken: Format, body: Mapping[str, Any], t: float) -> Iterator[ToolStep]:
         """The steps that a request completes."""
+        for unanswered in self._unanswered:
+            yield self.step(unanswered.name, arguments_of(unanswered.arguments), "", None, t)
+        self._unanswered.clear()
         for key, result, is_error in _results(spoken, body):
             call = self._pending.pop(key, None)
             if call is None:
                 continue
-            text = result[:RESULT_CHARS]
-            error = text if is_error else None
-            yield ToolStep(
-                role=self._role, tool=call.name, args=_arguments(call), result=text, error=error, t=t
-            )
+            yield self.step(call.name, arguments_of(call.arguments), result, result if is_error else None, t)
+
+    def step(self, tool: str, args: Mapping[str, Any], result: str, error: str | None, t: float) -> ToolStep:
+        """One use of a tool, as a monitor reads it; ``t`` is in seconds."""
+        cut = None if error is None else error[:RESULT_CHARS]
+        return ToolStep(role=self._role, tool=tool, args=args, result=result[:RESULT_CHARS], error=cut, t=t)
 
 
-def _arguments(call: ToolCall) -> Mapping[str, Any]:
-    try:
-        value = msgspec.json.decode(call.arguments or "{}")
-    except (msgspec.DecodeError, UnicodeEncodeError):
-        value = call.arguments
+def arguments_of(text: str) -> Mapping[str, Any]:
+    """The arguments that a model wrote; what is no JSON object is one argument."""
+    value: Any = text
+    with suppress(msgspec.DecodeError, UnicodeEncodeError):
+        value = msgspec.json.decode(text or "{}")
     return value if isinstance(value, dict) else {"input": value}
 
 

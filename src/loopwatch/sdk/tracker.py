@@ -2,6 +2,7 @@
 
 import logging
 import math
+import weakref
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar, cast
 
@@ -9,13 +10,14 @@ import msgspec
 
 from loopwatch.clock import Clock, SystemClock
 from loopwatch.detect.settings import LoopDetection
-from loopwatch.errors import LoopwatchError, ProjectKeyRefused, SettingsError
+from loopwatch.errors import InputError, LoopwatchError, ProjectKeyRefused, SettingsError
 from loopwatch.pricing.prices import PriceTable
 from loopwatch.pricing.tokens import TokenRates
 from loopwatch.records.call import Call
 from loopwatch.sdk.admission import Admission
 from loopwatch.sdk.asking import ask
 from loopwatch.sdk.caps import Caps, Downgrade
+from loopwatch.sdk.ending import closed_at_end_of_child, closed_at_exit
 from loopwatch.sdk.guarding import settings_of
 from loopwatch.sdk.labels import Around, taken_from_keywords
 from loopwatch.sdk.link import Link
@@ -23,7 +25,7 @@ from loopwatch.sdk.question import Question
 from loopwatch.sdk.runs import AgentRun
 from loopwatch.sdk.sender import QUEUE, Sender
 from loopwatch.sdk.steps import Monitor
-from loopwatch.sdk.watching import Desk
+from loopwatch.sdk.watching import Desk, Watched
 from loopwatch.sdk.windows import COOLDOWN_SECONDS, THRESHOLD, WINDOW_SECONDS, Velocity, Windows
 from loopwatch.sdk.wrapping import wrapped
 from loopwatch.wire.usage import Usage
@@ -89,7 +91,8 @@ class Tracker:
             lengths = {"window_seconds": window_seconds, "cooldown_seconds": cooldown_seconds}
             self._windows = Windows(self._clock, threshold=token_threshold, **lengths)
         link = Link(endpoint, api_key)
-        self._sender = None if local else Sender(link, self._failed, self._key_refused, queue)
+        self._open: set[Watched] = set()
+        self._sender = None if local else self._sending(link, queue)
         asks = check_caps and not local
         caps = Caps(link, self._clock, self._downgraded, self._key_refused) if asks else None
         desk = Desk(
@@ -99,10 +102,16 @@ class Tracker:
             quiet=on_trip == "end",
             plans=dict(plans or {}),
             take=self._take,
+            lost=self._lost,
+            open=self._open,
         )
         self._admission = Admission(
             desk=desk, plans=plans, caps=caps, provider=provider, require_user=require_user
         )
+
+    def _sending(self, link: Link, queue: int) -> Sender:
+        closed_at_exit(self)
+        return Sender(link, self._failed, self._key_refused, queue, _of_child(weakref.ref(self)))
 
     def __repr__(self) -> str:
         """Where its rows go; never the key."""
@@ -157,9 +166,10 @@ class Tracker:
         """The tracked copy of a client that is asked again and again."""
         found = self._copies.get(id(client))
         if found is None or found[0] is not client:
-            found = self._copies[id(client)] = (client, self.wrap(client))
-            if len(self._copies) > COPIES:
-                self._copies.pop(next(iter(self._copies)), None)
+            found = (client, self.wrap(client))
+            self._copies[id(client)] = found
+            for forgotten in list(self._copies)[:-COPIES]:
+                self._copies.pop(forgotten, None)
         return found[1]
 
     @property
@@ -177,7 +187,12 @@ class Tracker:
         return self._sender is None or self._sender.flush(timeout)
 
     def close(self, timeout: float = 5.0) -> bool:
-        """Flush, and send nothing any more; a program that ends does it by itself."""
+        """Log what is under way as far as it went, flush, and send nothing any more.
+
+        A program that ends does it by itself, within two seconds.
+        """
+        for watched in list(self._open):
+            watched.end()
         return self._sender is None or self._sender.close(timeout)
 
     def _take(self, call: Call, usage: Usage | None, question: Question) -> None:
@@ -190,6 +205,12 @@ class Tracker:
         if burst is not None:
             log.warning("user %s: %d tokens in %.0f s", burst.user_id, burst.tokens, burst.window_seconds)
             _tell(self._hooks[2], burst)
+
+    def _lost(self, error: Exception) -> None:
+        """A call could not be made into a row: our fault, and not to be the application's."""
+        if self._sender is not None:
+            self._sender.dropped += 1
+        self._failed(InputError(f"a call was not logged: {type(error).__name__}"))
 
     def _cost(self, call: Call, usage: Usage | None) -> int | None:
         """Nano-US-dollars by the model that answered, or by the one asked where that has no price."""
@@ -215,8 +236,17 @@ class Tracker:
         _tell(self._hooks[1], downgrade)
 
 
+def _of_child(tracker: "weakref.ref[Tracker]") -> Callable[[], None]:
+    def note() -> None:
+        alive = tracker()
+        if alive is not None:
+            closed_at_end_of_child(alive)
+
+    return note
+
+
 def _judge(api_key: str | None, plans: Mapping[str, float] | None, on_trip: str, *, local: bool) -> None:
-    if not local and not api_key:
+    if not local and not (api_key or "").strip():
         raise SettingsError("give Tracker(api_key=...), which `loopwatch keys create` makes, or local=True")
     if on_trip not in {"raise", "end"}:
         raise SettingsError(f"on_trip is {on_trip!r}: it may be 'raise' or 'end'")

@@ -4,6 +4,7 @@ A row has figures and names, never a text. It is made exactly once: at the end o
 or when a stream is closed, dropped or cut.
 """
 
+import threading
 import uuid
 from collections.abc import Callable
 from contextlib import suppress
@@ -46,7 +47,8 @@ class _Loop(TypedDict, total=False):
 class Desk:
     """What every call of a tracker needs: time, settings, and where its row goes.
 
-    ``take`` is given each row with its usage (None: unknown) and the question it answers.
+    ``take`` is given each row with its usage (None: unknown) and the question it answers, ``lost`` what
+    kept a call from becoming a row. ``open`` has the calls that are under way.
     """
 
     clock: Clock
@@ -55,6 +57,8 @@ class Desk:
     quiet: bool
     plans: dict[str, float]
     take: Callable[[Call, Usage | None, Question], None]
+    lost: Callable[[Exception], None]
+    open: set["Watched"]
 
 
 class Watched:
@@ -66,8 +70,9 @@ class Watched:
         self._began = desk.clock.monotonic()
         self._draft = DRAFTS[question.format]()
         self._guard = None if desk.guard is None or not question.streams else Guard(desk.guard)
-        self._ended = False
+        self._open = threading.Lock()  # taken by the first end, and never given back
         self._cut = False
+        desk.open.add(self)
 
     def hear(self, data: bytes) -> Verdict:
         """What is to become of an event: the caller's, ours alone, or the last that is read."""
@@ -102,9 +107,15 @@ class Watched:
 
     def end(self, *, failed: bool = False) -> None:
         """The call is over, however; only the first end counts."""
-        if self._ended:
+        if not self._open.acquire(blocking=False):
             return
-        self._ended = True
+        self._desk.open.discard(self)
+        try:
+            self._end(failed=failed)
+        except Exception as error:  # noqa: BLE001  the application has its answer, and is to keep it
+            self._desk.lost(error)
+
+    def _end(self, *, failed: bool) -> None:
         question, draft, now = self.question, self._draft, self._desk.clock.now()
         usage, source, method = self._usage(failed=failed)
         reported = usage or NOTHING
@@ -141,9 +152,9 @@ class Watched:
         if usage is not None and usage.output_tokens is not None and complete:
             self._learn(usage)
             return usage, "provider", None
-        if failed or (not self.question.streams and usage is None):
-            return usage, "unknown", None
         text = "".join(draft.text(channel) for channel in CHANNELS)
+        if failed or (not self.question.streams and usage is None and not text):
+            return usage, "unknown", None
         output = self._desk.rates.estimate(text, self.question.provider)
         known = usage or NOTHING
         asked = known.input_tokens

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from loopwatch.clock import Clock
 from loopwatch.records.call import Call
 from loopwatch.records.moments import micros, span_micros
+from loopwatch.sdk.forking import renewed_after_fork
 from loopwatch.velocity.cooldown import may_alert
 from loopwatch.velocity.tokens import weighed
 from loopwatch.velocity.window import RollingWindow, above
@@ -59,7 +60,12 @@ class Windows:
         self._seconds = window_seconds
         self._cooldown = span_micros(cooldown_seconds)
         self._users: OrderedDict[str, _User] = OrderedDict()
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # what the garbage collector ends is counted by whoever it interrupts
+        renewed_after_fork(self)
+
+    def forget(self) -> None:
+        """Begin anew in a forked child, with what is known so far."""
+        self._lock = threading.RLock()
 
     def add(self, call: Call) -> Velocity | None:
         """Count a call; the burst where it is to be told now. An anonymous call counts nowhere."""
