@@ -6,6 +6,7 @@ from typing import Any
 from loopwatch.alerts.alert import alert_message
 from loopwatch.alerts.digest import Spender, Week, digest_message
 from loopwatch.alerts.message import Message
+from loopwatch.alerts.storm import storm_message
 from loopwatch.records.alert import Alert
 
 PUBLIC = "https://watch.example.com"
@@ -80,3 +81,12 @@ def digest(user_id: str = "usr_1") -> Message:
         ),
     )
     return digest_message(week, datetime(2026, 11, 30, 9, tzinfo=UTC), PUBLIC)
+
+
+def storm(count: int = 25, **changes: Any) -> Message:
+    """So many users over their limit at once, the worst first."""
+    users = [
+        alert(**{"id": f"al_{n}", "user_id": f"usr_{n}", "tokens": 90_000 - n, **changes})
+        for n in range(count)
+    ]
+    return storm_message(users, AT, PUBLIC)

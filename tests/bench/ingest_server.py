@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from loopwatch.server.serving import Options, opened
+from loopwatch.server.serving import Options, opened, settle
 from loopwatch.store.opening import open_store
 
 
@@ -35,6 +35,7 @@ async def main(url: str) -> None:
         serving = asyncio.ensure_future(server.serve())
         while not server.started:  # noqa: ASYNC110  uvicorn has no event for it
             await asyncio.sleep(0.01)
+        settle()
         sys.stdout.write(f"{server.servers[0].sockets[0].getsockname()[1]} {key}\n")
         sys.stdout.flush()
         while await asyncio.to_thread(sys.stdin.readline):

@@ -39,7 +39,10 @@ def test_a_date_is_bounded_on_both_sides() -> None:
     window = timedelta(minutes=5)
     assert clamped(None, AT, window) == AT
     assert clamped(AT + timedelta(hours=2), AT, window) == AT + timedelta(seconds=5)
-    assert clamped(AT - timedelta(hours=2), AT, window) == AT - window
+    assert clamped(AT - timedelta(hours=2), AT, window) == AT  # a slow clock must not hide a burst
+    assert clamped(AT - window, AT, window) == AT
+    just_within = AT - window + timedelta(microseconds=1)
+    assert clamped(just_within, AT, window) == just_within
     assert clamped(AT + timedelta(seconds=5), AT, window) == AT + timedelta(seconds=5)
     assert clamped(AT - timedelta(seconds=7), AT, window) == AT - timedelta(seconds=7)
 

@@ -133,8 +133,8 @@ def test_nothing_of_an_unknown_key_is_kept() -> None:
         ({"inputTokens": 1.5}, "inputTokens must be a whole number, not a fraction"),
         ({"inputTokens": 1e30}, "inputTokens must be a whole number"),
         ({"outputTokens": float("nan")}, "outputTokens must be a whole number"),
-        ({"planRevenueUsd": -1}, "planRevenueUsd must be a price in dollars"),
-        ({"planRevenueUsd": "9"}, "planRevenueUsd must be a price in dollars"),
+        ({"planRevenueUsd": -1}, "planRevenueUsd must be an amount in dollars"),
+        ({"planRevenueUsd": "9"}, "planRevenueUsd must be an amount in dollars"),
         ({"usageSource": "guess"}, "usageSource must be one of provider, estimated, reconciled, unknown"),
         ({"usageSource": []}, "usageSource must be one of"),
         ({"generationIds": "gen-1"}, "generationIds must be a list of at most 64 texts"),
@@ -162,7 +162,9 @@ def test_a_client_s_clock_is_bounded_and_both_times_kept() -> None:
     ahead = taken({**WECKR, "timestamp": "2026-11-30T14:00:00Z"})
     behind = taken({**WECKR, "timestamp": "2026-11-30T10:00:00Z"})
     assert (ahead.at, ahead.received_at) == (NOW + timedelta(seconds=5), NOW)
-    assert (behind.at, behind.received_at) == (NOW - timedelta(minutes=5), NOW)
+    assert (behind.at, behind.received_at) == (NOW, NOW)
+    late = taken({**WECKR, "timestamp": "2026-11-30T11:55:01Z"})
+    assert (late.at, late.received_at) == (NOW - timedelta(minutes=4, seconds=59), NOW)
     assert taken({**WECKR, "timestamp": "yesterday"}).at == NOW
 
 
@@ -196,3 +198,10 @@ def test_whatever_is_sent_is_taken_or_refused(row: dict[str, Any]) -> None:
     else:
         assert result.reason
         assert "\n" not in result.reason
+
+
+def test_only_a_reconciled_call_says_what_it_cost() -> None:
+    billed = {**OTEL, "usageSource": "reconciled", "providerCostUsd": 0.125}
+    assert taken(billed).provider_cost_usd == 0.125
+    assert taken({**billed, "usageSource": "estimated"}).provider_cost_usd is None
+    assert "providerCostUsd must be an amount in dollars" in refused({**billed, "providerCostUsd": -1})

@@ -207,7 +207,7 @@ async def test_a_clock_that_is_wrong_is_bounded(house: House, clock: ManualClock
     await house.log(timestamp="2031-01-01T00:00:00Z", eventId="ahead")
     await house.log(timestamp=0, eventId="behind")
     times = {call.event_id: (call.at - clock.now()).total_seconds() for call in await stored(house)}
-    assert times == {"ahead": 5, "behind": -300}
+    assert times == {"ahead": 5, "behind": 0}
 
 
 async def test_a_conflict_in_a_batch_is_told(house: House) -> None:
@@ -217,6 +217,25 @@ async def test_a_conflict_in_a_batch_is_told(house: House) -> None:
     assert answer.status == 202
     assert (answer.json["accepted"], [one["index"] for one in answer.json["rejected"]]) == (2, [2])
     assert "eventId" in answer.json["rejected"][0]["reason"]
+
+
+async def test_a_late_price_corrects_the_row_of_its_event(house: House) -> None:
+    row = {
+        "eventId": "e1",
+        "userId": "u1",
+        "provider": "openai",
+        "requestModel": "gpt-4o",
+        "outputTokens": 9_000,
+    }
+    await house.ask("POST", "/api/v1/calls", json=[row | {"usageSource": "estimated"}])
+    true = row | {"usageSource": "reconciled", "outputTokens": 1_000, "providerCostUsd": 0.5}
+    for _ in range(2):
+        answer = await house.ask("POST", "/api/v1/calls", json=[true])
+        assert answer.json == {"accepted": 1, "rejected": []}
+    (call,) = await stored(house)
+    assert (call.usage_source, call.output_tokens, call.cost_nano) == ("reconciled", 1_000, 500_000_000)
+    stats = await house.get(f"/api/v1/stats/{house.project}")
+    assert (stats["requestCount"], stats["totalTokens"], stats["totalCostUsd"]) == (1, 1_000, 0.5)
 
 
 @pytest.mark.parametrize("price", ["9" * 401, "-1", "true", '"9"'])

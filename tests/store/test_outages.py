@@ -37,7 +37,7 @@ async def test_a_full_disk_is_unavailable_and_the_writer_recovers(
                 await log(store, project, *(a_call(clock, 1, user) for user in users))
                 answered += 20
 
-        with pytest.raises(StoreUnavailable, match="disk is full: free some space") as full:
+        with pytest.raises(StoreUnavailable, match="on a disk that is full: free some space") as full:
             await fill()
         assert full.value.retry_after > 0
         assert 0 < answered == (await store.reports.totals(project, clock.now())).calls

@@ -1,4 +1,5 @@
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from sqlalchemy import select
@@ -67,6 +68,27 @@ async def test_users_come_worst_margin_first_each_plan_price_once(
     assert (money.users, money.unprofitable_users) == (5, 2)
     assert (money.cost_nano, money.revenue_nano) == (nano_usd(48.0), nano_usd(58.0))
     assert money.loss_nano == nano_usd(6.0)
+
+
+async def test_users_in_other_orders_and_by_a_part_of_their_id(
+    store: Store, project: str, clock: ManualClock
+) -> None:
+    await log(store, project, a_call(clock, 5, "Ab%c"), a_call(clock, 9, "abc", output_tokens=1))
+    clock.advance(60)
+    await log(store, project, *(a_call(clock, 2, "dab") for _ in range(3)), a_call(clock, 1, None))
+
+    async def ids(**chosen: Any) -> list[str]:
+        return [user.user_id for user in await store.users.list(project, **chosen)]
+
+    assert await ids(order="tokens") == ["abc", "dab", "Ab%c", ""]
+    assert await ids(order="cost") == ["abc", "dab", "Ab%c", ""]
+    assert await ids(order="calls") == ["dab", "", "Ab%c", "abc"]
+    assert await ids(order="last", limit=2) == ["", "dab"]
+    assert await ids(search="AB", order="tokens") == ["abc", "dab", "Ab%c"]
+    assert await ids(search="b%") == ["Ab%c"]
+    assert await store.users.count(project) == 4
+    assert await store.users.count(project, search="ab") == 3
+    assert await store.users.count(project, month=202610) == 0
 
 
 async def test_an_upgrade_counts_once_at_the_higher_price(

@@ -9,10 +9,10 @@ import pytest
 
 from loopwatch.clock import ManualClock
 from loopwatch.config.project import ProjectSettings
+from loopwatch.config.rule import velocity
 from loopwatch.records.alert import Alert, Crossing, Standing
 from loopwatch.records.delivery import Draft, Place
 from loopwatch.records.moments import micros
-from loopwatch.store.crossings import velocity_rule
 from loopwatch.store.opening import Store, open_store
 from tests.store.calls import a_call, alerts_of, log, price_of
 
@@ -21,7 +21,7 @@ def by_margin(standing: Standing, settings: ProjectSettings) -> Crossing | None:
     """Velocity, else what a user's month costs above the plan's price."""
     limit = settings.margin_threshold_usd
     if limit is None or standing.plan_revenue_nano is None:
-        return velocity_rule(standing, settings)
+        return velocity(standing, settings)
     margin = standing.plan_revenue_nano - standing.month_cost_nano
     return Crossing(rule="margin", observed=margin, threshold=0) if margin < limit * 10**9 else None
 

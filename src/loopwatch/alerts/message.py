@@ -30,14 +30,14 @@ class Section(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What is sent. ``id`` is that of the alert or the digest: whoever gets it twice can tell by it.
+    """What is sent. ``id`` is that of what it is about: whoever gets it twice can tell by it.
 
     ``subject`` stands where a heading has no room for a symbol. ``incident`` is what the message is
     about (a user of a project), for channels that keep one incident open rather than a list of messages;
     None where it is about nothing that could be resolved. ``notes`` are short sentences after the link.
     """
 
-    kind: Literal["alert", "digest", "test"]
+    kind: Literal["alert", "storm", "digest", "test"]
     id: str
     project: str
     at: datetime
@@ -54,9 +54,9 @@ class Message:
     @property
     def link_label(self) -> str:
         """What a link says where it need not show its address."""
-        return {"alert": "Open the user's page", "digest": "Open the dashboard", "test": "Open the settings"}[
-            self.kind
-        ]
+        if self.kind == "alert":
+            return "Open the user's page"
+        return "Open the settings" if self.kind == "test" else "Open the dashboard"
 
 
 def plain_text(message: Message) -> str:

@@ -5,9 +5,9 @@ A rule without the figures that it needs is not crossed; an unknown cost is neve
 """
 
 from loopwatch.config.project import ProjectSettings
-from loopwatch.records.alert import Crossing, Rule, Standing
+from loopwatch.config.rule import crossed, velocity
+from loopwatch.records.alert import Crossing, Standing
 from loopwatch.records.money import nano_usd
-from loopwatch.velocity.window import above
 
 MILLION = 1_000_000
 """A share is kept as a whole number of millionths."""
@@ -24,16 +24,10 @@ def crossing(standing: Standing, settings: ProjectSettings) -> Crossing | None:
     return None
 
 
-def velocity(standing: Standing, settings: ProjectSettings) -> Crossing | None:
-    """More tokens in the window than a person types: the seed's rule, and the only one on by default."""
-    threshold = settings.token_threshold if settings.velocity_alerts else None
-    return _above("velocity", standing.tokens, threshold)
-
-
 def cost(standing: Standing, settings: ProjectSettings) -> Crossing | None:
     """More money in the window than the set amount; calls of unknown cost are not in it."""
     amount = settings.cost_threshold_usd
-    return _above("cost", standing.cost_nano, None if amount is None else nano_usd(amount))
+    return crossed("cost", standing.cost_nano, None if amount is None else nano_usd(amount))
 
 
 def margin(standing: Standing, settings: ProjectSettings) -> Crossing | None:
@@ -41,7 +35,7 @@ def margin(standing: Standing, settings: ProjectSettings) -> Crossing | None:
     amount, price = settings.margin_threshold_usd, standing.plan_revenue_nano
     if amount is None or price is None:
         return None
-    return _above("margin", standing.month_cost_nano - price, nano_usd(-amount))
+    return crossed("margin", standing.month_cost_nano - price, nano_usd(-amount))
 
 
 def unknown(standing: Standing, settings: ProjectSettings) -> Crossing | None:
@@ -54,9 +48,3 @@ def unknown(standing: Standing, settings: ProjectSettings) -> Crossing | None:
         return None
     # Rounded up, so that the share that is told lies above the threshold that is told beside it.
     return Crossing(rule="unknown", observed=-(-standing.unpriced * MILLION // calls), threshold=threshold)
-
-
-def _above(rule: Rule, value: int, threshold: int | None) -> Crossing | None:
-    if threshold is None or not above(value, threshold):
-        return None
-    return Crossing(rule=rule, observed=value, threshold=threshold)

@@ -15,6 +15,7 @@ from loopwatch.config.fields import Block, Items, Maybe, Name
 from loopwatch.config.numbers import Amount, Number, Share, refuse, whole
 
 MOST_TOKENS = 1_000_000_000_000
+MOST_BURST = 100_000
 MOST_WINDOW = 360.0
 """Minutes: beyond six hours it is a budget, and a window has a sum for every five seconds of it."""
 MOST_COOLDOWN = 44_640.0
@@ -88,6 +89,10 @@ class ProjectSettings(Block):
     )
     channels: Items[Annotated[AnyDestination, Discriminator("type")]] = Field(
         default=(), description="Where messages go; without any, alerts are recorded all the same."
+    )
+    alert_burst: Annotated[int, whole(1, MOST_BURST)] = Field(
+        default=10,
+        description="Alerts within a minute that are sent one by one; those beyond go out together.",
     )
     weekly_digest: bool = Field(
         default=False, description="Whether a summary of the week is sent on Mondays, 09:00 UTC."

@@ -5,9 +5,10 @@ nano-US-dollars. A dollar per million tokens is a thousand nano-dollars a token.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
+from operator import mul
 from typing import Any, NamedTuple
 
 from loopwatch.records.money import NANO, nano_usd
@@ -47,6 +48,23 @@ class Price:
     until: date | None = None
     hours: tuple[time, time] | None = None
     modal: bool = False
+    _rates: tuple[int, ...] = field(init=False, repr=False, compare=False)
+    """Of the parts of ``Billed``, in their order, in nano-USD per million tokens."""
+    _base: int = field(init=False, repr=False, compare=False)
+    """What comes on top, in the same unit, half a nano-USD for the rounding included."""
+
+    def __post_init__(self) -> None:
+        written = self.input if self.cache_write is None else self.cache_write
+        rates = (
+            self.input,
+            self.input if self.cache_read is None else self.cache_read,
+            written,
+            written if self.cache_write_1h is None else self.cache_write_1h,
+            self.output,
+            self.output if self.reasoning is None else self.reasoning,
+        )
+        object.__setattr__(self, "_rates", tuple(map(nano_usd, rates)))
+        object.__setattr__(self, "_base", nano_usd(self.request) * MILLION + MILLION // 2)
 
     def cost(self, usage: Usage) -> int | None:
         """The cost in nano-US-dollars, rounded once, half up.
@@ -57,17 +75,7 @@ class Price:
         billed = billed_tokens(usage)
         if billed is None or (self.modal and _has_media(usage.wire)):
             return None
-        written = self.input if self.cache_write is None else self.cache_write
-        lines = (
-            (billed.plain, self.input),
-            (billed.cached, self.input if self.cache_read is None else self.cache_read),
-            (billed.written, written),
-            (billed.written_1h, written if self.cache_write_1h is None else self.cache_write_1h),
-            (billed.answer, self.output),
-            (billed.reasoning, self.output if self.reasoning is None else self.reasoning),
-        )
-        total = sum(count * nano_usd(price) for count, price in lines) + nano_usd(self.request) * MILLION
-        nano = (total + MILLION // 2) // MILLION
+        nano = sum(map(mul, billed, self._rates), self._base) // MILLION
         return nano if nano <= MOST_NANO_USD else None
 
     def applies(self, at: datetime | None, input_tokens: int) -> bool:

@@ -64,8 +64,13 @@ class PriceTable:
         at: datetime | None = None,
     ) -> int | None:
         """The cost in nano-US-dollars, None where it is not known; ``priced`` says more."""
-        found = self.priced(usage, model=model, provider=provider, at=at)
-        return None if found is None else found.nano_usd
+        if usage is None:
+            return None
+        reported = _reported(usage.cost)
+        if reported is not None:
+            return reported
+        found = self._in_force(model, provider, at, usage.input_tokens or 0)
+        return None if found is None else found[1].cost(usage)
 
     def priced(
         self,

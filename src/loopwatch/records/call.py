@@ -41,6 +41,8 @@ class Call(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defau
     usage_source: UsageSource = "provider"
     estimate_method: str | None = None
     """How tokens were estimated, where they were."""
+    provider_cost_usd: float | None = None
+    """What the provider billed, in dollars, where it was asked later: only of a ``reconciled`` call."""
     latency_ms: int | None = None
     loop_aborts: int = 0
     """Replies that looped and were thrown away before this call's own was accepted, or it failed."""

@@ -1,7 +1,8 @@
 """Moments: read from whatever a client sends, bounded by our own clock, counted in microseconds.
 
 A client's clock may be wrong by hours, and the window belongs to the server. So a call counts when the
-client says it happened, but never before the window began nor more than ``AHEAD`` after its arrival.
+client says it happened where that lies within the window; else when it arrived (ADR 5), and never more
+than ``AHEAD`` after that.
 """
 
 import math
@@ -51,7 +52,10 @@ def read_moment(value: object) -> datetime | None:
 
 
 def clamped(at: datetime | None, received: datetime, window: timedelta) -> datetime:
-    """When a call counts: its own time within [received - window, received + AHEAD]; its arrival if none."""
-    if at is None:
+    """When a call counts: its own time within (received - window, received + AHEAD]; its arrival if none.
+
+    A time at or before the window's begin is no better than none: it would never count.
+    """
+    if at is None or at <= received - window:
         return received
-    return min(max(at, received - window), received + AHEAD)
+    return min(at, received + AHEAD)

@@ -4,7 +4,7 @@ Two spellings arrive and are told apart by their keys, not by the route: the one
 (``inputTokens`` includes cache reads, ``cacheCreationTokens`` come on top) and OpenTelemetry's in
 camelCase (``inputTokens`` includes both, ``cacheCreationInputTokens`` is a part of it). Keys that are
 not known are ignored and nothing of them is kept, so a prompt that is sent by mistake goes nowhere.
-What the client says about cost is not even read.
+What the client says about cost is not even read, but for the provider's bill of a reconciled call.
 """
 
 import re
@@ -64,7 +64,7 @@ def _read(row: Mapping[str, Any], arrival: Arrival) -> Call:
     received = arrival.received_at
     return Call(
         event_id=_text(row, "eventId") or str(uuid.uuid4()),  # 0.1.x sends none, so nothing can be deduced
-        at=clamped(read_moment(_first(row, "at", "timestamp")), received, arrival.window),
+        at=clamped(read_moment(row.get("at") or row.get("timestamp")), received, arrival.window),
         received_at=received,
         user_id=name(_text(row, "userId"), "userId", arrival.pseudonym),
         feature=name(_text(row, "feature"), "feature", arrival.pseudonym),
@@ -75,6 +75,7 @@ def _read(row: Mapping[str, Any], arrival: Arrival) -> Call:
         response_model=_text(row, "responseModel"),
         usage_source=source,
         estimate_method=_text(row, "estimateMethod"),
+        provider_cost_usd=_price(row, "providerCostUsd") if source == "reconciled" else None,
         latency_ms=_latency(row.get("latencyMs")),
         loop_aborts=_count(row, "loopAborts"),
         loop_abort_words=_count(row, "loopAbortWords"),
@@ -113,15 +114,11 @@ def _tokens(row: Mapping[str, Any]) -> dict[str, int]:
     }
 
 
-def _first(row: Mapping[str, Any], key: str, other: str = "") -> Any:
-    """The first value of two spellings that is there and not null."""
-    value = row.get(key)
-    return row.get(other) if value is None and other else value
-
-
 def _count(row: Mapping[str, Any], key: str, other: str = "") -> int:
     """A whole number from 0 on; 0 where it is absent or null."""
-    value = _first(row, key, other)
+    value = row.get(key)
+    if value is None and other:
+        value = row.get(other)
     if type(value) is int and 0 <= value <= MOST_TOKENS:
         return value
     if value is None:
@@ -135,7 +132,9 @@ def _count(row: Mapping[str, Any], key: str, other: str = "") -> int:
 
 def _text(row: Mapping[str, Any], key: str, other: str = "") -> str | None:
     """A name; None where it is absent, null or blank. Case and inner spaces are the sender's."""
-    value = _first(row, key, other)
+    value = row.get(key)
+    if value is None and other:
+        value = row.get(other)
     if value is None:
         return None
     if not isinstance(value, str):
@@ -153,7 +152,7 @@ def _price(row: Mapping[str, Any], key: str) -> float | None:
         return None
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if not is_number or not 0 <= value <= MOST_USD:  # NaN is neither
-        raise InputError(f"{key} must be a price in dollars from 0 to {MOST_USD:.0f}, or null")
+        raise InputError(f"{key} must be an amount in dollars from 0 to {MOST_USD:.0f}, or null")
     return float(value)
 
 

@@ -15,11 +15,14 @@ from loopwatch.alerts.digest import (
     next_digest_at,
     week_before,
 )
+from loopwatch.errors import StoreUnavailable
 from loopwatch.server.reports import ANONYMOUS
 from loopwatch.server.services import Services
 from loopwatch.store.reports import Spending
 
 HOUR = 3_600.0
+OFTEN = 5.0
+"""Seconds between two looks for alerts that are to be told together."""
 LATE = timedelta(days=2)
 """How long after its time a digest is still sent, by a server that was down."""
 
@@ -33,6 +36,7 @@ async def chores(server: Services) -> AsyncIterator[None]:
     async with asyncio.TaskGroup() as group:
         group.create_task(server.courier.deliver_forever())
         others = [group.create_task(_hourly(server, work)) for work in (prune, digests)]
+        others.append(group.create_task(_summaries(server)))
         try:
             yield
         finally:
@@ -51,6 +55,19 @@ async def _hourly(server: Services, work: Callable[[Services], Awaitable[None]])
             _log.warning("%s failed: it is tried again within the hour", work.__name__, exc_info=True)
         now = server.clock.now()
         await server.clock.sleep(min(HOUR, (next_digest_at(now) - now).total_seconds()))
+
+
+async def _summaries(server: Services) -> None:
+    """Write the messages about many alerts at once, as they fall due; what fails is done the next time."""
+    while True:
+        await server.clock.sleep(OFTEN)
+        try:
+            if await server.store.storms.summarise(server.telling.summarise):
+                server.courier.wake()
+        except StoreUnavailable as error:
+            _log.info("alerts that are told together wait: %s", error)
+        except Exception:  # noqa: BLE001  one project's must not end all others'
+            _log.warning("alerts could not be told together: it is tried again", exc_info=True)
 
 
 async def prune(server: Services) -> None:

@@ -14,6 +14,7 @@ _KIND = "text/plain; version=0.0.4; charset=utf-8"
 _WRITER = {
     "transactions": "Transactions of the writer.",
     "stored": "Calls that were stored.",
+    "corrected": "Calls whose estimated usage was replaced by the provider's own.",
     "duplicates": "Calls that had been stored before.",
     "conflicts": "Calls whose event id had been stored with other figures.",
     "alerts": "Alerts that were raised.",

@@ -53,6 +53,7 @@ _CALL: Schema = {
     "reasoningOutputTokens": _COUNT,
     "usageSource": {"enum": [*USAGE_SOURCES, None]},
     "estimateMethod": _TEXT,
+    "providerCostUsd": {**_PRICE, "description": "What was billed; read of reconciled rows."},
     "loopAborts": _COUNT,
     "loopAbortWords": _COUNT,
     "loopAbortChars": _COUNT,

@@ -20,7 +20,7 @@ from loopwatch.server.downgrades import cheaper
 from loopwatch.server.queries import MOST_LISTED
 from loopwatch.server.services import services
 from loopwatch.store.opening import Store
-from loopwatch.store.reports import Sums
+from loopwatch.store.reports import Sums, Use
 from loopwatch.store.users import UserMonth
 from loopwatch.wire.usage import Usage
 
@@ -45,12 +45,13 @@ async def models(request: Request) -> Response:
     table = server.prices.table((await server.store.projects.settings(key.project_id)).settings)
     reports = server.store.reports
     found = await reports.features_by_model(key.project_id, reports.month_start())
-    every = (_model(feature, model, sums, table) for feature, _, model, sums in found)
+    every = (_model(one, table) for one in found)
     best = sorted((one for one in every if one is not None), key=lambda one: -one["estimatedSaving"])
     return Json({"recommendations": best})
 
 
-def _model(feature: str, model: str, sums: Sums, table: PriceTable) -> dict[str, Any] | None:
+def _model(use: Use, table: PriceTable) -> dict[str, Any] | None:
+    feature, model, sums = use.feature, use.model, use.sums
     count = sums.calls
     if not count or sums.unpriced == count or sums.output_tokens >= SHORT_ANSWER * count:
         return None

@@ -15,7 +15,7 @@ from loopwatch.server.queries import MOST_LISTED, MOST_OFFSET, moment, number
 from loopwatch.server.services import services
 from loopwatch.store.alerts import Raised
 from loopwatch.store.opening import Store
-from loopwatch.store.reports import Day, Group
+from loopwatch.store.reports import Group
 from loopwatch.store.sums import month_of
 from loopwatch.store.users import UserMonth
 
@@ -78,16 +78,16 @@ async def _last_days(store: Store, project_id: str) -> list[dict[str, Any]]:
     """Each of the last thirty days. A plan's monthly price is spread over the days of its month."""
     today = store.database.clock.now().replace(hour=0, minute=0, second=0, microsecond=0)
     every = [today - timedelta(days=ago) for ago in reversed(range(DAYS))]
-    found = {day.date: day for day in await store.reports.days(project_id, every[0])}
+    days = {day.at: day.sums for day in await store.series.project(project_id, "day", every[0])}
     months = sorted({month_of(day) for day in every})
     revenues = {month: (await store.reports.money(project_id, month)).revenue_nano for month in months}
-    return [_day(day, found.get(day), revenues[month_of(day)]) for day in every]
+    return [_day(day, days[day].cost_nano, revenues[month_of(day)]) for day in every]
 
 
-def _day(date: datetime, day: Day | None, revenue: int) -> dict[str, Any]:
+def _day(date: datetime, cost: int, revenue: int) -> dict[str, Any]:
     return {
         "date": f"{date:%Y-%m-%d}",
-        "cost": usd(day.sums.cost_nano) if day is not None else 0.0,
+        "cost": usd(cost),
         "revenue": usd(revenue // monthrange(date.year, date.month)[1]),
     }
 

@@ -13,6 +13,7 @@ from loopwatch.alerts.courier import Courier
 from loopwatch.alerts.links import BlockLinks
 from loopwatch.alerts.message import Message
 from loopwatch.alerts.outbox import drafts
+from loopwatch.alerts.storm import storm_message
 from loopwatch.clock import Clock
 from loopwatch.config.project import ProjectSettings
 from loopwatch.config.reach import Reach
@@ -37,10 +38,16 @@ class Telling:
 
     def compose(self, alert: Alert, settings: ProjectSettings) -> Sequence[Draft]:
         """An alert for each channel that the settings name. No I/O: it runs inside a transaction."""
+        if not settings.channels:
+            return ()
         block_url = None
         if self.links is not None:
             block_url = self.links.link(alert.project_id, alert.user_id, alert.id, alert.at)
         return self.drafts(alert_message(alert, self.public_url, block_url), settings)
+
+    def summarise(self, alerts: Sequence[Alert], settings: ProjectSettings) -> Sequence[Draft]:
+        """Alerts that are told together, the worst first, for each channel that the settings name."""
+        return self.drafts(storm_message(alerts, self.kit.clock.now(), self.public_url), settings)
 
     def drafts(self, message: Message, settings: ProjectSettings) -> list[Draft]:
         """A message for each channel that the settings name."""

@@ -44,7 +44,7 @@ class Alerts:
             wanted = wanted.where(alerts.c.at_us < micros(before))
         newest = wanted.order_by(alerts.c.at_us.desc(), alerts.c.id).limit(min(limit, MOST_LISTED))
         async with self._database.reading() as connection:
-            found = [_alert(row) for row in await connection.execute(newest)]
+            found = [alert_of(row) for row in await connection.execute(newest)]
             sent = await progress(connection, project_id, [alert.id for alert in found])
         of: dict[str | None, list[Progress]] = defaultdict(list)
         for delivery in sent:
@@ -63,7 +63,8 @@ class Alerts:
             return {row[0]: row[1] for row in await connection.execute(wanted)}
 
 
-def _alert(row: Any) -> Alert:
+def alert_of(row: Any) -> Alert:
+    """The alert that a row of the table is."""
     return Alert(
         id=row.id,
         project_id=row.project_id,

@@ -7,31 +7,49 @@ the seed's, tokens in the window.
 
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
 from typing import Any, NamedTuple
 
-import msgspec
-from sqlalchemy import Integer, Select, Text, and_, func, or_, select, update
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Insert,
+    Integer,
+    Select,
+    Text,
+    UpdateBase,
+    and_,
+    func,
+    or_,
+    select,
+    update,
+)
 
 from loopwatch.config.project import ProjectSettings
 from loopwatch.records.alert import Alert, Crossing, Standing
 from loopwatch.records.call import Call
 from loopwatch.records.delivery import Draft
-from loopwatch.records.moments import moment, span_micros
-from loopwatch.store.dialect import Rows, insert
+from loopwatch.records.moments import micros, moment, span_micros
+from loopwatch.store.dialect import Rows, Types
+from loopwatch.store.statements import Query, Statements, execute_many
+from loopwatch.store.storms import Compose, tell
 from loopwatch.store.sums import Entry, month_of
-from loopwatch.store.tables import alerts, outbox, user_months, users
+from loopwatch.store.tables import alerts, user_months, users
 from loopwatch.store.windows import Fill, User
 from loopwatch.velocity.cooldown import may_alert
 from loopwatch.velocity.tokens import weighed
-from loopwatch.velocity.window import above
 
 Rules = Callable[[Standing, ProjectSettings], Crossing | None]
 """Which rule, if any, a user is over. Pure: it may be asked again where a transaction is repeated."""
-Compose = Callable[[Alert, ProjectSettings], Sequence[Draft]]
-"""What is to be sent about an alert, to every channel that the settings name. Pure."""
-UserState = Any
+_INSERT: Insert = alerts.insert()
+_COLUMNS = tuple(alerts.columns.keys())
+
+
+class State(NamedTuple):
+    """What a user's row says about alerts."""
+
+    last_alert_us: int | None
+    suppressed: int
+    muted: bool
 
 
 class Over(NamedTuple):
@@ -49,13 +67,6 @@ class Judge(NamedTuple):
     compose: Compose
 
 
-def velocity_rule(standing: Standing, settings: ProjectSettings) -> Crossing | None:
-    """The seed's rule: strictly more tokens in the window than the threshold."""
-    if settings.velocity_alerts and above(standing.tokens, settings.token_threshold):
-        return Crossing(rule="velocity", observed=standing.tokens, threshold=settings.token_threshold)
-    return None
-
-
 def no_messages(alert: Alert, settings: ProjectSettings) -> Sequence[Draft]:
     """Nothing is sent; the alert is recorded all the same."""
     del alert, settings
@@ -63,7 +74,7 @@ def no_messages(alert: Alert, settings: ProjectSettings) -> Sequence[Draft]:
 
 
 async def decide(
-    connection: AsyncConnection,
+    on: Statements,
     judge: Judge,
     settings: Mapping[str, ProjectSettings],
     fills: Mapping[User, Fill],
@@ -71,10 +82,13 @@ async def decide(
     *,
     now: int,
 ) -> list[Alert]:
-    """Judge every user of ``fills`` and record what comes of it. Returns the alerts."""
+    """Judge every user of ``fills`` and record what comes of it. Returns the alerts.
+
+    As many statements for a thousand users over the line as for one.
+    """
     latest = _latest(entries)
     by_month = [user for user in fills if settings[user[0]].margin_threshold_usd is not None]
-    costs = await month_costs(connection, by_month, now)
+    costs = await month_costs(on, by_month, now)
     found: list[Over] = []
     for user, fill in fills.items():
         standing = _standing(user, fill, settings[user[0]], costs.get(user, (0, 0)), latest[user])
@@ -83,35 +97,47 @@ async def decide(
             found.append(Over(user, standing, crossing))
     if not found:
         return []
-    states = await _states(connection, [over.user for over in found])
-    quiet: list[User] = []
-    sent: list[Alert] = []
-    for over in sorted(found):
-        mine, state = settings[over.user[0]], states[over.user]
-        if not may_alert(state.last_alert_us, now, span_micros(mine.cooldown.total_seconds())):
-            quiet.append(over.user)
-        elif await _claim(connection, over.user, now, mine):
-            cost = (await month_costs(connection, [over.user], now)).get(over.user, (0, 0))
-            alert = _alert(over, mine, latest[over.user].call, cost, suppressed=state.suppressed, now=now)
-            await _record(connection, alert, () if state.muted else judge.compose(alert, mine), now)
-            sent.append(alert)
-    await _count_suppressed(connection, quiet)
-    return sent
+    return await _raised(on, judge, settings, found, latest, now=now)
 
 
-async def month_costs(
-    connection: AsyncConnection, wanted: Iterable[User], now: int
-) -> dict[User, tuple[int, int]]:
+async def _raised(
+    on: Statements,
+    judge: Judge,
+    settings: Mapping[str, ProjectSettings],
+    found: Sequence[Over],
+    latest: Mapping[User, Entry],
+    *,
+    now: int,
+) -> list[Alert]:
+    """The alerts about those whose cooldown allows one, written down; the others' are counted."""
+    states = await _states(on, [over.user for over in found])
+    cooldowns = {one: span_micros(mine.cooldown.total_seconds()) for one, mine in settings.items()}
+    free = [
+        over for over in found if may_alert(states[over.user].last_alert_us, now, cooldowns[over.user[0]])
+    ]
+    ours = await _claim(on, [(*over.user, now, cooldowns[over.user[0]]) for over in free])
+    spent = await month_costs(on, ours, now)
+    raised: list[Alert] = []
+    for over in sorted(one for one in free if one.user in ours):
+        month, held_back = spent.get(over.user, (0, 0)), states[over.user].suppressed
+        mine, call = settings[over.user[0]], latest[over.user].call
+        raised.append(_alert(over, mine, call, month, suppressed=held_back, now=now))
+    await _record(on, raised)
+    heard = (alert for alert in raised if not states[alert.project_id, alert.user_id].muted)
+    await tell(on, judge.compose, heard, settings, now)
+    await _suppress(on, sorted({over.user for over in found} - {over.user for over in free}))
+    return raised
+
+
+async def month_costs(on: Statements, wanted: Iterable[User], now: int) -> dict[User, tuple[int, int]]:
     """Cost in nano-USD and calls of unknown cost of each user, in the month that ``now`` is in."""
     rows = [(*user, month_of(moment(now))) for user in wanted]
     if not rows:
         return {}
-    asked, statement = _month_costs(connection.dialect.name)
-    found = await connection.execute(statement, asked.bind(rows))
-    return {(row[0], row[1]): (int(row[2]), int(row[3])) for row in found}
+    return {(row[0], row[1]): (int(row[2]), int(row[3])) for row in await _month_costs(on, rows)}
 
 
-@cache
+@Query
 def _month_costs(dialect: str) -> tuple[Rows, Select[Any]]:
     asked = Rows(dialect, "m", {"project_id": Text, "user_id": Text, "month": Integer})
     month, one = user_months.c, asked.c
@@ -153,32 +179,49 @@ def _standing(
     )
 
 
-async def _states(connection: AsyncConnection, wanted: Sequence[User]) -> dict[User, UserState]:
-    asked = Rows(connection.dialect.name, "s", {"project_id": Text, "user_id": Text})
+async def _states(on: Statements, wanted: Sequence[User]) -> dict[User, State]:
+    return {(row[0], row[1]): State(row[2], row[3], bool(row[4])) for row in await _seen(on, wanted)}
+
+
+@Query
+def _seen(dialect: str) -> tuple[Rows, Select[Any]]:
+    asked = Rows(dialect, "s", {"project_id": Text, "user_id": Text})
     columns = (users.c.project_id, users.c.user_id, users.c.last_alert_us, users.c.suppressed, users.c.muted)
-    same = and_(users.c.project_id == asked.c.project_id, users.c.user_id == asked.c.user_id)
-    found = await connection.execute(select(*columns).join_from(asked.table, users, same), asked.bind(wanted))
-    return {(row.project_id, row.user_id): row for row in found}
+    return asked, select(*columns).join_from(asked.table, users, _same(asked))
 
 
-async def _claim(connection: AsyncConnection, user: User, now: int, settings: ProjectSettings) -> bool:
-    """Take the one alert that the cooldown allows: compare and set, in one statement."""
-    cooldown = span_micros(settings.cooldown.total_seconds())
-    last = users.c.last_alert_us
-    free = or_(last.is_(None), last <= now - cooldown, last >= now + cooldown)
-    claimed = await connection.execute(
-        update(users).where(*_is(user), free).values(last_alert_us=now, suppressed=0)
+async def _claim(on: Statements, wanted: Sequence[tuple[str, str, int, int]]) -> set[User]:
+    """Take the alerts that cooldowns allow: compare and set, in one statement. Whose ones are ours."""
+    return {(row[0], row[1]) for row in await _take(on, wanted)} if wanted else set()
+
+
+@Query
+def _take(dialect: str) -> tuple[Rows, UpdateBase]:
+    kinds: Types = {"project_id": Text, "user_id": Text, "now": BigInteger, "cooldown": BigInteger}
+    asked = Rows(dialect, "k", kinds)
+    last, one = users.c.last_alert_us, asked.c
+    free = or_(last.is_(None), last <= one.now - one.cooldown, last >= one.now + one.cooldown)
+    return asked, (
+        update(users)
+        .where(_same(asked), free)
+        .values(last_alert_us=one.now, suppressed=0)
+        .returning(users.c.project_id, users.c.user_id)
     )
-    return claimed.rowcount == 1
 
 
-async def _count_suppressed(connection: AsyncConnection, quiet: Sequence[User]) -> None:
-    for user in quiet:
-        await connection.execute(update(users).where(*_is(user)).values(suppressed=users.c.suppressed + 1))
+async def _suppress(on: Statements, quiet: Sequence[User]) -> None:
+    if quiet:
+        await _one_more(on, quiet)
 
 
-def _is(user: User) -> tuple[Any, Any]:
-    return users.c.project_id == user[0], users.c.user_id == user[1]
+@Query
+def _one_more(dialect: str) -> tuple[Rows, UpdateBase]:
+    asked = Rows(dialect, "q", {"project_id": Text, "user_id": Text})
+    return asked, update(users).where(_same(asked)).values(suppressed=users.c.suppressed + 1)
+
+
+def _same(asked: Rows) -> ColumnElement[bool]:
+    return and_(users.c.project_id == asked.c.project_id, users.c.user_id == asked.c.user_id)
 
 
 def _alert(
@@ -214,33 +257,12 @@ def _alert(
     )
 
 
-async def _record(connection: AsyncConnection, alert: Alert, drafts: Sequence[Draft], now: int) -> None:
-    row = msgspec.structs.asdict(alert)
-    window = span_micros(row.pop("window_seconds"))
-    del row["at"]
-    await connection.execute(alerts.insert(), row | {"window_us": window, "at_us": now})
-    await write_drafts(connection, drafts, now, alert.id)
+async def _record(on: Statements, raised: Sequence[Alert]) -> None:
+    if raised:
+        await execute_many(on, _INSERT, _COLUMNS, [_row(alert) for alert in raised])
 
 
-async def write_drafts(
-    connection: AsyncConnection, drafts: Sequence[Draft], now: int, alert_id: str | None = None
-) -> None:
-    """Keep drafts in the outbox; one that is there already stays as it is."""
-    rows = [_outbox_row(draft, now, alert_id) for draft in drafts]
-    if rows:
-        written = insert(connection.dialect.name, outbox).on_conflict_do_nothing()
-        await connection.execute(written, rows)
-
-
-def _outbox_row(draft: Draft, now: int, alert_id: str | None) -> dict[str, object]:
-    return {
-        "id": draft.id,
-        "project_id": draft.place.project,
-        "alert_id": alert_id,
-        "channel": draft.place.channel,
-        "body": draft.body,
-        "state": "pending",
-        "created_us": now,
-        "due_us": now,
-        "attempts": 0,
-    }
+def _row(alert: Alert) -> tuple[Any, ...]:
+    """An alert as its row, in the order of ``_COLUMNS``."""
+    own = {"window_us": span_micros(alert.window_seconds), "at_us": micros(alert.at)}
+    return tuple(own[name] if name in own else getattr(alert, name) for name in _COLUMNS)

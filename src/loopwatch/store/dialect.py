@@ -1,19 +1,16 @@
 """Where SQLite and PostgreSQL are not written alike: upserts, and a list of rows as one parameter.
 
 A list goes in as one value, JSON there and arrays here, so that a statement's text, and with it its
-plan, stays the same however many rows a batch has. What a batch runs is built once a dialect, by cached
-functions beside their use: to build it costs more than to run it.
+plan, stays the same however many rows a batch has. What a batch runs is built and compiled once a
+dialect (``statements``): to build it costs more than to run it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
 from typing import Any
 
 import msgspec
 from sqlalchemy import (
     ARRAY,
-    Dialect,
-    Insert,
     Table,
     TableValuedAlias,
     Text,
@@ -24,7 +21,6 @@ from sqlalchemy import (
     select,
 )
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlalchemy.sql.expression import FromClause, Subquery
 from sqlalchemy.types import TypeEngine
 
@@ -35,36 +31,6 @@ Types = Mapping[str, type[TypeEngine[Any]]]
 def insert(dialect: str, table: Table) -> Upsert:
     """An INSERT that knows ON CONFLICT. ``dialect`` is its name."""
     return sqlite.insert(table) if dialect == "sqlite" else postgresql.insert(table)
-
-
-async def execute_many(
-    connection: AsyncConnection, statement: Insert, names: tuple[str, ...], rows: Sequence[Sequence[Any]]
-) -> None:
-    """Run an INSERT for some rows, at least one, whose values come in the order of ``names``.
-
-    Past SQLAlchemy's handling of parameters, which costs more than the database does: our columns are
-    text, integers and booleans, which both drivers take as they are. PostgreSQL gets them in one
-    statement, a list a column, at a fifth of what a statement a row costs it.
-    """
-    sql = _compiled(statement, connection.dialect, names)
-    if connection.dialect.name == "sqlite":
-        await connection.exec_driver_sql(sql, list(rows))
-    else:
-        await connection.exec_driver_sql(sql, tuple(map(list, zip(*rows, strict=True))))
-
-
-@lru_cache(maxsize=64)
-def _compiled(statement: Insert, dialect: Dialect, names: tuple[str, ...]) -> str:
-    wanted = names
-    if dialect.name != "sqlite":
-        table = statement.table
-        values = Rows(dialect.name, "v", {name: type(table.columns[name].type) for name in names})
-        statement = statement.from_select(list(names), select(*values.c))
-        wanted = tuple(f"v_{name}" for name in names)
-    compiled = statement.compile(dialect=dialect, column_keys=list(names))
-    if tuple(compiled.positiontup or ()) != wanted:
-        raise AssertionError(f"the parameters are {compiled.positiontup}, not {wanted}")
-    return str(compiled)
 
 
 class Rows:

@@ -6,24 +6,28 @@ process queue here rather than poll for the lock, and take it from their first s
 """
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+import sqlite3
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import AsyncExitStack, asynccontextmanager, closing
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, cast
 
-from sqlalchemy import URL, Connection, event, make_url
+from sqlalchemy import URL, Connection, Dialect, event, make_url
 from sqlalchemy.exc import ArgumentError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 from loopwatch.clock import Clock
-from loopwatch.errors import InputError, StoreError, StoreUnavailable
+from loopwatch.errors import InputError, StoreUnavailable
 from loopwatch.records.moments import micros
-from loopwatch.store.faults import translated
-from loopwatch.store.hops import connect
+from loopwatch.store import hops
+from loopwatch.store.faults import translated, unavailable
+from loopwatch.store.files import refuse_unusable
+from loopwatch.store.statements import Local, Remote, Statements, run_through
 
+T = TypeVar("T")
 CONNECT_SECONDS = 5
 STATEMENT_SECONDS = 30
-BUSY_MILLISECONDS = 5_000
+BUSY_SECONDS = 5.0
 """How long SQLite waits for another process to finish its transaction."""
 _PRAGMAS = (
     "journal_mode=WAL",
@@ -55,6 +59,15 @@ class Database:
         """Whether it is SQLite."""
         return self.dialect == "sqlite"
 
+    @property
+    def name(self) -> str:
+        """What messages call it: SQLite's file."""
+        return f"the database {self.engine.url.database}" if self.is_sqlite else "the database"
+
+    def unavailable(self, error: BaseException) -> StoreUnavailable:
+        """The error for whoever asked, where the database is at fault."""
+        return unavailable(error, self.name)
+
     def now(self) -> int:
         """Now, in microseconds since 1970."""
         return micros(self.clock.now())
@@ -76,14 +89,14 @@ class Database:
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[AsyncConnection]:
         """A transaction that only reads: one state of the database throughout on SQLite."""
-        with translated():
+        with translated(self.name):
             async with self.engine.connect() as connection:
                 yield connection
 
     @asynccontextmanager
     async def writing(self) -> AsyncIterator[AsyncConnection]:
         """A transaction that is durable once the block ends, and undone where it raises."""
-        with translated():
+        with translated(self.name):
             async with self.transaction() as connection:
                 yield connection
 
@@ -99,11 +112,40 @@ class Database:
             async with writes.begin():
                 yield writes
 
+    async def within(self, work: Callable[[Statements], Coroutine[Any, Any, T]], *, waits: bool) -> T:
+        """Do ``work`` in a writing transaction, with the database's own errors.
+
+        On SQLite in one visit to its thread, unless the work ``waits`` for somebody else.
+        """
+        if waits or self._one_writer is None:
+            async with self.transaction() as connection:
+                return await work(Remote(connection))
+        async with self._one_writer, self.engine.connect() as connection:
+            self.refuse_gone()
+            driver = cast("hops.Connection", (await connection.get_raw_connection()).driver_connection)
+            return await driver.visit(lambda there: _at_once(there, self.engine.dialect, work))
+
+
+def _at_once(
+    connection: sqlite3.Connection, dialect: Dialect, work: Callable[[Statements], Coroutine[Any, Any, T]]
+) -> T:
+    """A whole transaction, in the connection's thread."""
+    with closing(connection.cursor()) as cursor:
+        cursor.execute("BEGIN IMMEDIATE")
+        try:
+            done = run_through(work(Local(cursor, dialect)))
+            cursor.execute("COMMIT")
+        except BaseException:
+            if connection.in_transaction:
+                cursor.execute("ROLLBACK")
+            raise
+        return done
+
 
 def open_database(url: str, clock: Clock) -> Database:
     """The database at ``url``, not yet spoken to.
 
-    Raises InputError for what is no address of one, StoreError where SQLite's folder cannot be made.
+    Raises InputError for what is no address of one, StoreError where SQLite's file cannot be used.
     """
     parsed = parse(url)
     if parsed.get_backend_name() == "sqlite":
@@ -139,19 +181,14 @@ def parse(url: str) -> URL:
 
 def _sqlite(url: URL) -> AsyncEngine:
     path = Path(str(url.database)).expanduser()
-    if path.is_dir():
-        raise StoreError(f"{path} is a folder: name a file in it")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise StoreError(f"the folder {path.parent} cannot be made: {error.strerror}") from None
+    refuse_unusable(path)
     engine = create_async_engine(
         url.set(database=str(path)),
         hide_parameters=True,
         pool_size=5,
         max_overflow=5,
         pool_timeout=CONNECT_SECONDS,
-        connect_args={"async_creator_fn": lambda *_, **__: connect(str(path), BUSY_MILLISECONDS / 1_000)},
+        connect_args={"async_creator_fn": lambda *_, **__: hops.connect(str(path), BUSY_SECONDS)},
     )
     event.listen(engine.sync_engine, "connect", _prepare)
     event.listen(engine.sync_engine, "begin", _begin)

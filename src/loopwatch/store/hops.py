@@ -7,9 +7,11 @@ what it found comes back with it; all else is aiosqlite's.
 
 import sqlite3
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import aiosqlite
+
+T = TypeVar("T")
 
 
 class Cursor:
@@ -68,9 +70,10 @@ class Connection(aiosqlite.Connection):
         """A cursor; made here, not there."""
         return Cursor(self)
 
-    async def visit(self, work: Callable[[sqlite3.Connection], None]) -> None:
+    async def visit(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Do ``work`` in the connection's thread."""
-        await self._execute(work, self._conn)  # type: ignore[no-untyped-call]
+        done: T = await self._execute(work, self._conn)  # type: ignore[no-untyped-call]
+        return done
 
 
 def connect(path: str, timeout: float) -> Connection:

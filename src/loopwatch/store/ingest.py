@@ -6,21 +6,21 @@ sums, their users' windows, and what the windows say.
 
 import logging
 from collections.abc import Callable, Sequence
-from functools import cache
 from typing import Any, Literal, NamedTuple
 
 import msgspec
 from sqlalchemy import Insert, Select, Text, and_, select
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from loopwatch.config.project import ProjectSettings
 from loopwatch.records.alert import Alert
 from loopwatch.records.call import Call
 from loopwatch.records.moments import micros, span_micros
 from loopwatch.records.money import nano_usd
+from loopwatch.store.corrections import OPEN, correct
 from loopwatch.store.crossings import Judge, decide
-from loopwatch.store.dialect import Rows, execute_many
+from loopwatch.store.dialect import Rows
 from loopwatch.store.projects import Projects
+from loopwatch.store.statements import Query, Statements, execute_many
 from loopwatch.store.sums import Entry, add_buckets, add_sums, touch_users
 from loopwatch.store.tables import calls
 from loopwatch.store.windows import User, Windows
@@ -31,12 +31,12 @@ _log = logging.getLogger(__name__)
 Price = Callable[[Call, ProjectSettings], int | None]
 """What a call of a project costs, in nano-USD; None where that is unknown. Pure and quick: asked once a
 call, and again where a transaction is repeated."""
-Outcome = Literal["stored", "duplicate", "conflict", "no project"]
-"""What became of a call: kept; known already by its event id; known with other contents, so the first one
-holds; or nothing, because its project does not exist."""
+Outcome = Literal["stored", "corrected", "duplicate", "conflict", "no project"]
+"""What became of a call: kept; kept in place of an estimate (``corrections``); known already by its event
+id; known with other contents, so the first one holds; or nothing, because its project does not exist."""
 
-_SAME = ("user_id", "request_model", "input_tokens", "output_tokens")
-"""What a second call with the same event id is compared by."""
+_SAME = ("user_id", "request_model", "input_tokens", "output_tokens", "usage_source")
+"""What a second call with the same event id is compared by: who and which model first, the source last."""
 
 
 _INSERT: Insert = calls.insert()
@@ -61,6 +61,8 @@ class Ingest(NamedTuple):
 
     def _cost(self, call: Call, settings: ProjectSettings) -> int | None:
         """What a call costs. A price that fails is an unknown one: the call was made all the same."""
+        if call.provider_cost_usd is not None:
+            return nano_usd(call.provider_cost_usd)
         try:
             return self.price(call, settings)
         except Exception:  # noqa: BLE001  whatever it is, the call is kept
@@ -75,22 +77,23 @@ class Ingest(NamedTuple):
         revenue = None if price is None else nano_usd(price)
         return Entry(entry.project_id, call, self._cost(call, settings), revenue)
 
-    async def write(self, connection: AsyncConnection, entries: Sequence[Entry], now: int) -> Written:
-        """Do it, in the transaction that ``connection`` is in. ``now`` is the moment that windows end."""
-        current = await self.projects.current(connection, {entry.project_id for entry in entries})
+    async def write(self, on: Statements, entries: Sequence[Entry], now: int) -> Written:
+        """Do it, in a transaction. ``now`` is the moment that windows end."""
+        current = await self.projects.current(on, {entry.project_id for entry in entries})
         settings = {project_id: one.settings for project_id, one in current.items()}
         known = [
             self._priced(entry, settings[entry.project_id])
             for entry in entries
             if entry.project_id in settings
         ]
-        await touch_users(connection, known)
-        outcomes, fresh = await _sorted_out(connection, known)
+        await touch_users(on, known)
+        outcomes, fresh, corrections = await _sorted_out(on, known)
+        await correct(on, corrections, now)
         if fresh:
-            await execute_many(connection, _INSERT, _COLUMNS, [_row(entry) for entry in fresh])
-            await add_sums(connection, fresh)
-            await add_buckets(connection, fresh)
-        alerts = await self._judged(connection, fresh, settings, now)
+            await execute_many(on, _INSERT, _COLUMNS, [_row(entry) for entry in fresh])
+            await add_sums(on, fresh)
+            await add_buckets(on, fresh)
+        alerts = await self._judged(on, fresh, settings, now)
         every = iter(outcomes)
         return Written(
             [next(every) if entry.project_id in current else "no project" for entry in entries], alerts
@@ -98,7 +101,7 @@ class Ingest(NamedTuple):
 
     async def _judged(
         self,
-        connection: AsyncConnection,
+        on: Statements,
         fresh: Sequence[Entry],
         settings: dict[str, ProjectSettings],
         now: int,
@@ -110,33 +113,45 @@ class Ingest(NamedTuple):
         spans: dict[User, Span] = {
             (entry.project_id, entry.user): bounds[entry.project_id] for entry in fresh if entry.user
         }
-        fills = await self.windows.fills(connection, spans, fresh)
-        return await decide(connection, self.judge, settings, fills, fresh, now=now)
+        fills = await self.windows.fills(on, spans, fresh)
+        return await decide(on, self.judge, settings, fills, fresh, now=now)
 
 
 async def _sorted_out(
-    connection: AsyncConnection, entries: Sequence[Entry]
-) -> tuple[list[Outcome], list[Entry]]:
-    """What each entry is, and those that are new, in the order of their keys."""
-    asked, statement = _there(connection.dialect.name)
-    keys = [(entry.project_id, entry.call.event_id) for entry in entries]
-    found = await connection.execute(statement, asked.bind(keys))
+    on: Statements, entries: Sequence[Entry]
+) -> tuple[list[Outcome], list[Entry], list[Entry]]:
+    """What each entry is; those that are new, in the order of their keys; those that correct a row."""
+    found = await _there(on, [(entry.project_id, entry.call.event_id) for entry in entries])
     there: dict[tuple[str, str], tuple[Any, ...]] = {(row[0], row[1]): tuple(row[2:]) for row in found}
+    stored = set(there)
     outcomes: list[Outcome] = []
-    fresh: list[Entry] = []
+    fresh: dict[tuple[str, str], Entry] = {}
+    corrections: list[Entry] = []
     for entry in entries:
         key, contents = (entry.project_id, entry.call.event_id), _contents(entry)
-        if key not in there:
+        outcome = _outcome(there.get(key), contents)
+        if outcome == "corrected" and key in stored:
+            corrections.append(entry)
+        elif outcome in ("stored", "corrected"):
+            fresh[key] = entry
+        if outcome in ("stored", "corrected"):
             there[key] = contents
-            fresh.append(entry)
-            outcomes.append("stored")
-        else:
-            outcomes.append("duplicate" if there[key] == contents else "conflict")
-    fresh.sort(key=lambda entry: (entry.project_id, entry.call.event_id))
-    return outcomes, fresh
+        outcomes.append(outcome)
+    return outcomes, [fresh[key] for key in sorted(fresh)], corrections
 
 
-@cache
+def _outcome(before: tuple[Any, ...] | None, contents: tuple[Any, ...]) -> Outcome:
+    """What a call is beside the one of its event id. See ``_contents``."""
+    if before is None:
+        return "stored"
+    *same, source = contents
+    if source == "reconciled" and before[-1] in OPEN and before[:2] == contents[:2]:
+        return "corrected"
+    was_corrected = before[-1] == "reconciled" and source in OPEN and before[:2] == contents[:2]
+    return "duplicate" if was_corrected or list(before[:-1]) == same else "conflict"
+
+
+@Query
 def _there(dialect: str) -> tuple[Rows, Select[Any]]:
     asked = Rows(dialect, "e", {"project_id": Text, "event_id": Text})
     same = and_(calls.c.project_id == asked.c.project_id, calls.c.event_id == asked.c.event_id)
@@ -146,7 +161,7 @@ def _there(dialect: str) -> tuple[Rows, Select[Any]]:
 
 def _contents(entry: Entry) -> tuple[Any, ...]:
     call = entry.call
-    return entry.user, call.request_model, call.input_tokens, call.output_tokens
+    return entry.user, call.request_model, call.input_tokens, call.output_tokens, call.usage_source
 
 
 def _row(entry: Entry) -> tuple[Any, ...]:

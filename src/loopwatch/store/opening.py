@@ -9,16 +9,19 @@ from sqlalchemy import text
 
 from loopwatch.clock import Clock, SystemClock
 from loopwatch.config.project import ProjectSettings
+from loopwatch.config.rule import velocity
 from loopwatch.records.call import Call
 from loopwatch.store import schema
 from loopwatch.store.alerts import Alerts
-from loopwatch.store.crossings import Compose, Judge, Rules, no_messages, velocity_rule
+from loopwatch.store.crossings import Judge, Rules, no_messages
 from loopwatch.store.engines import Database, open_database
 from loopwatch.store.ingest import Ingest, Price
 from loopwatch.store.keys import Keys
 from loopwatch.store.outbox import Outbox
 from loopwatch.store.projects import Projects
 from loopwatch.store.reports import Reports
+from loopwatch.store.series import Series
+from loopwatch.store.storms import Compose, Storms
 from loopwatch.store.upkeep import Upkeep
 from loopwatch.store.users import Users
 from loopwatch.store.valkey import ValkeyWindows
@@ -36,8 +39,10 @@ class Store:
     keys: Keys
     users: Users
     reports: Reports
+    series: Series
     alerts: Alerts
     outbox: Outbox
+    storms: Storms
     upkeep: Upkeep
 
     async def ready(self) -> None:
@@ -74,7 +79,7 @@ async def open_store(
     clock: Clock | None = None,
     *,
     price: Price = unpriced,
-    rules: Rules = velocity_rule,
+    rules: Rules = velocity,
     compose: Compose = no_messages,
     windows: str | None = None,
     upgrade: bool | None = None,
@@ -103,8 +108,10 @@ async def open_store(
                     Keys(database),
                     Users(database, projects, summed),
                     Reports(database),
+                    Series(database, projects),
                     Alerts(database),
                     Outbox(database),
+                    Storms(database, projects),
                     Upkeep(database, projects),
                 )
         finally:

@@ -15,18 +15,22 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from loopwatch.records.delivery import Delivery, Draft, Place
 from loopwatch.records.moments import micros, moment
-from loopwatch.store.crossings import write_drafts
 from loopwatch.store.dialect import insert
+from loopwatch.store.drafts import pending, write
 from loopwatch.store.engines import Database
+from loopwatch.store.statements import Remote
 from loopwatch.store.tables import claims, deliveries, outbox
 
 MOST_DETAIL = 500
 OPEN = ("pending", "leased")
-DONE = ("delivered", "dead")
+DONE = ("delivered", "dead", "folded")
 
 
 class Progress(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """How one delivery stands: pending, leased, delivered or dead; and the last thing said about it."""
+    """How one delivery stands: pending, leased, delivered or dead; and the last thing said about it.
+
+    An alert that is told together with others has "folding", then "folded", at the channel "summary".
+    """
 
     alert_id: str | None
     channel: str
@@ -45,7 +49,7 @@ class Outbox:
     async def write(self, drafts: Sequence[Draft]) -> None:
         """Add deliveries that no crossing caused; one that is there already stays as it is."""
         async with self._database.writing() as connection:
-            await write_drafts(connection, drafts, self._database.now())
+            await write(Remote(connection), pending(drafts, self._database.now()))
 
     async def write_once(self, claim: str, drafts: Sequence[Draft]) -> bool:
         """Add deliveries unless somebody has under the same ``claim``; whether it was us. For digests."""
@@ -55,7 +59,7 @@ class Outbox:
             ours = await connection.execute(claimed.on_conflict_do_nothing().returning(claims.c.name))
             if ours.first() is None:
                 return False
-            await write_drafts(connection, drafts, now)
+            await write(Remote(connection), pending(drafts, now))
         return True
 
     async def claimed(self, claim: str) -> bool:

@@ -7,11 +7,10 @@ where the version is new: no process goes by what another has changed.
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from functools import cache
 from typing import Any
 
 import msgspec
-from sqlalchemy import Select, Text, select, update
+from sqlalchemy import ColumnElement, Select, Text, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from loopwatch.config.project import ProjectSettings
@@ -22,6 +21,7 @@ from loopwatch.records.identity import Pseudonym, pseudonym
 from loopwatch.records.moments import moment
 from loopwatch.store.dialect import Rows
 from loopwatch.store.engines import Database
+from loopwatch.store.statements import Query, Remote, Statements
 from loopwatch.store.tables import projects, settings_audit
 
 MOST_NAME = 200
@@ -98,7 +98,7 @@ class Projects:
     async def settings(self, project_id: str) -> Versioned:
         """The settings as they are now. Raises InputError where there is no such project."""
         async with self._database.reading() as connection:
-            return _existing(await self.current(connection, [project_id]), project_id)
+            return _existing(await self.current(Remote(connection), [project_id]), project_id)
 
     def known(self, project_id: str) -> Versioned | None:
         """The settings as last seen, without asking: good enough to clamp a clock, not to decide."""
@@ -121,7 +121,8 @@ class Projects:
             found = (await connection.execute(locked)).scalar_one_or_none()
             before = msgspec.json.decode(found) if found is not None else {}
             merged = {key: value for key, value in {**before, **changes}.items() if value is not None}
-            return await self._write(connection, project_id, merged, actor, reach)
+            written = await self._write(connection, project_id, merged, actor, reach)
+        return self._keep(project_id, written)
 
     async def replace(
         self,
@@ -132,7 +133,8 @@ class Projects:
     ) -> Versioned:
         """Set all keys: what the document lacks goes back to its default. Raises as ``change``."""
         async with self._database.writing() as connection:
-            return await self._write(connection, project_id, document, actor, reach)
+            written = await self._write(connection, project_id, document, actor, reach)
+        return self._keep(project_id, written)
 
     async def audit(self, project_id: str, limit: int = 100) -> Sequence[Change]:
         """The latest changes, newest first."""
@@ -150,25 +152,22 @@ class Projects:
                 for row in rows
             ]
 
-    async def current(self, connection: AsyncConnection, ids: Iterable[str]) -> dict[str, Versioned]:
+    async def current(self, on: Statements, ids: Iterable[str]) -> dict[str, Versioned]:
         """The settings of those projects that exist, as this transaction sees them."""
-        wanted, statement = _versions(connection.dialect.name)
-        found = await connection.execute(statement, wanted.bind([(one,) for one in ids]))
-        current: dict[str, Versioned] = {}
-        for project_id, version in found.all():
-            known = self._known.get(project_id)
-            if known is None or known.version != version:
-                known = await self._load(connection, project_id)
-            current[project_id] = known
-        return current
+        found = await _versions(on, [(one,) for one in ids])
+        new = [(row[0],) for row in found if not self._knows(*row)]
+        for row in await _documents(on, new) if new else ():
+            self._known[row[0]] = _versioned(*row[1:])
+        return {row[0]: self._known[row[0]] for row in found}
 
-    async def _load(self, connection: AsyncConnection, project_id: str) -> Versioned:
-        row = (await connection.execute(select(projects).where(projects.c.id == project_id))).one()
-        settings = read_settings(msgspec.json.decode(row.settings), EVERYWHERE)
-        hashed = pseudonym(bytes.fromhex(row.pseudonym_key)) if settings.pseudonymise else None
-        loaded = Versioned(version=row.settings_version, settings=settings, pseudonym=hashed)
-        self._known[project_id] = loaded
-        return loaded
+    def _keep(self, project_id: str, committed: Versioned) -> Versioned:
+        """Have a change at hand: only once it is committed, or another might get its version."""
+        self._known[project_id] = committed
+        return committed
+
+    def _knows(self, project_id: str, version: int) -> bool:
+        known = self._known.get(project_id)
+        return known is not None and known.version == version
 
     async def _write(
         self,
@@ -178,7 +177,7 @@ class Projects:
         actor: str,
         reach: Reach,
     ) -> Versioned:
-        before = _existing(await self.current(connection, [project_id]), project_id)
+        before = _existing(await self.current(Remote(connection), [project_id]), project_id)
         old = before.settings.document()
         new = read_settings(unmasked(document, old), reach).document()
         changed = sorted(key for key in old.keys() | new.keys() if old.get(key) != new.get(key))
@@ -199,14 +198,30 @@ class Projects:
             "changed": _text(changed),
         }
         await connection.execute(settings_audit.insert(), entry)
-        return await self._load(connection, project_id)
+        ((_, *stored),) = await _documents(Remote(connection), [(project_id,)])
+        return _versioned(*stored)
 
 
-@cache
+@Query
 def _versions(dialect: str) -> tuple[Rows, Select[Any]]:
+    return _of_those(dialect, projects.c.id, projects.c.settings_version)
+
+
+@Query
+def _documents(dialect: str) -> tuple[Rows, Select[Any]]:
+    of = projects.c
+    return _of_those(dialect, of.id, of.settings_version, of.settings, of.pseudonym_key)
+
+
+def _of_those(dialect: str, *columns: ColumnElement[Any]) -> tuple[Rows, Select[Any]]:
     wanted = Rows(dialect, "p", {"id": Text})
-    columns = (projects.c.id, projects.c.settings_version)
     return wanted, select(*columns).join_from(wanted.table, projects, projects.c.id == wanted.c.id)
+
+
+def _versioned(version: int, document: str, pseudonym_key: str) -> Versioned:
+    settings = read_settings(msgspec.json.decode(document), EVERYWHERE)
+    hashed = pseudonym(bytes.fromhex(pseudonym_key)) if settings.pseudonymise else None
+    return Versioned(version=version, settings=settings, pseudonym=hashed)
 
 
 def _existing(found: Mapping[str, Versioned], project_id: str) -> Versioned:

@@ -7,14 +7,13 @@ from datetime import UTC, datetime
 from typing import Any, Literal
 
 import msgspec
-from sqlalchemy import Table, func, select
+from sqlalchemy import Select, Table, and_, func, literal, or_, select
 
 from loopwatch.records.moments import micros, moment
 from loopwatch.store.engines import Database
 from loopwatch.store.sums import HOUR, month_of
-from loopwatch.store.tables import SUMMED, calls, hourly, user_months
+from loopwatch.store.tables import LOOPED, SUMMED, calls, hourly, user_months
 
-DAY = 24 * HOUR
 By = Literal["feature", "model", "provider"]
 MOST_LISTED = 1_000
 
@@ -35,6 +34,11 @@ class Sums(msgspec.Struct, frozen=True, kw_only=True):
     loop_abort_words: int = 0
     loop_abort_chars: int = 0
 
+    @property
+    def unpriced_share(self) -> float:
+        """The share of the calls whose cost is unknown, from 0 to 1."""
+        return self.unpriced / self.calls if self.calls else 0.0
+
 
 class Group(msgspec.Struct, frozen=True, kw_only=True):
     """The sums of one feature, model or provider; ``key`` "" where a call named none."""
@@ -43,16 +47,24 @@ class Group(msgspec.Struct, frozen=True, kw_only=True):
     sums: Sums
 
 
-class Day(msgspec.Struct, frozen=True, kw_only=True):
-    """The sums of one day, in UTC."""
+class Use(msgspec.Struct, frozen=True, kw_only=True):
+    """What one model of a provider amounts to for one feature, "" where calls named none."""
 
-    date: datetime
+    feature: str
+    provider: str
+    model: str
     sums: Sums
 
 
 class LoggedCall(msgspec.Struct, frozen=True, kw_only=True):
-    """One call as it is stored; ``cost_nano`` None: unknown."""
+    """One call as it is stored; ``cost_nano`` None: unknown. ``place`` tells it from others of its moment.
 
+    Where loops were cut, ``loop_abort_chars`` were generated and thrown away. A reply that was cut itself
+    (its ``usage_source`` is not "provider") has them in its cost; a call that was answered on a later
+    attempt does not.
+    """
+
+    place: int
     event_id: str
     at: datetime
     received_at: datetime
@@ -103,9 +115,9 @@ class Reports:
 
     async def totals(self, project_id: str, since: datetime, until: datetime | None = None) -> Sums:
         """Everything in a span of time."""
-        wanted = select(*_summed(hourly)).where(*self._between(project_id, since, until))
+        wanted = select(*summed(hourly)).where(*self._between(project_id, since, until))
         async with self._database.reading() as connection:
-            return _sums((await connection.execute(wanted)).one())
+            return sums_of((await connection.execute(wanted)).one())
 
     async def by(
         self, group: By, project_id: str, since: datetime, until: datetime | None = None
@@ -113,50 +125,52 @@ class Reports:
         """The same for each feature, model or provider, the dearest first."""
         key = hourly.c[group]
         wanted = (
-            select(key.label("key"), *_summed(hourly))
+            select(key.label("key"), *summed(hourly))
             .where(*self._between(project_id, since, until))
             .group_by(key)
             .order_by(func.sum(hourly.c.cost_nano).desc(), key)
         )
         async with self._database.reading() as connection:
             rows = await connection.execute(wanted)
-            return [Group(key=row.key, sums=_sums(row)) for row in rows]
+            return [Group(key=row.key, sums=sums_of(row)) for row in rows]
+
+    async def models(self, project_id: str, since: datetime, until: datetime | None = None) -> list[Use]:
+        """The same for each model of each provider, whatever the feature; see ``Sums.unpriced_share``."""
+        of = (hourly.c.provider, hourly.c.model)
+        wanted = (
+            select(literal("").label("feature"), *of, *summed(hourly))
+            .where(*self._between(project_id, since, until))
+            .group_by(*of)
+            .order_by(func.sum(hourly.c.cost_nano).desc(), *of)
+        )
+        return await self._uses(wanted)
 
     async def features_by_model(
         self, project_id: str, since: datetime, until: datetime | None = None
-    ) -> "list[tuple[str, str, str, Sums]]":
-        """Feature, provider, model and their sums: what a cheaper model would be proposed from."""
+    ) -> list[Use]:
+        """The same for each model of each feature, by name: what a cheaper model would be proposed from."""
         of = (hourly.c.feature, hourly.c.provider, hourly.c.model)
-        wanted = select(*of, *_summed(hourly)).where(*self._between(project_id, since, until)).group_by(*of)
-        async with self._database.reading() as connection:
-            rows = await connection.execute(wanted.order_by(*of))
-            return [(row.feature, row.provider, row.model, _sums(row)) for row in rows]
+        wanted = select(*of, *summed(hourly)).where(*self._between(project_id, since, until)).group_by(*of)
+        return await self._uses(wanted.order_by(*of))
 
-    async def days(self, project_id: str, since: datetime, until: datetime | None = None) -> list[Day]:
-        """The same for each day that had calls, oldest first."""
-        day = (hourly.c.hour_us - hourly.c.hour_us % DAY).label("day")
-        wanted = (
-            select(day, *_summed(hourly))
-            .where(*self._between(project_id, since, until))
-            .group_by(day)
-            .order_by(day)
-        )
-        async with self._database.reading() as connection:
-            return [Day(date=moment(row.day), sums=_sums(row)) for row in await connection.execute(wanted)]
+    async def user_models(self, project_id: str, user_id: str, month: int | None = None) -> list[Use]:
+        """One user's month (202611; None: this one) by feature and model, the dearest first."""
+        of = (user_months.c.feature, user_months.c.provider, user_months.c.model)
+        wanted = select(*of, *summed(user_months)).where(*self._month_of(project_id, user_id, month))
+        return await self._uses(wanted.group_by(*of).order_by(func.sum(user_months.c.cost_nano).desc(), *of))
 
     async def user_features(self, project_id: str, user_id: str, month: int | None = None) -> list[Group]:
         """One user's month (202611; None: this one) by feature, the dearest first."""
         of = user_months.c
         wanted = (
-            select(of.feature.label("key"), *_summed(user_months))
-            .where(of.project_id == project_id, of.user_id == user_id)
-            .where(of.month == (month or month_of(self._database.clock.now())))
+            select(of.feature.label("key"), *summed(user_months))
+            .where(*self._month_of(project_id, user_id, month))
             .group_by(of.feature)
             .order_by(func.sum(of.cost_nano).desc(), of.feature)
         )
         async with self._database.reading() as connection:
             rows = await connection.execute(wanted)
-            return [Group(key=row.key, sums=_sums(row)) for row in rows]
+            return [Group(key=row.key, sums=sums_of(row)) for row in rows]
 
     async def money(self, project_id: str, month: int | None = None) -> Money:
         """A month's cost against what the plans bring, anonymous calls included in the cost."""
@@ -214,22 +228,56 @@ class Reports:
         *,
         user_id: str | None = None,
         before: datetime | None = None,
+        place: int | None = None,
         limit: int = 100,
     ) -> "list[LoggedCall]":
-        """Single calls, newest first, a project's or one user's; those ``before`` a moment to page on."""
-        wanted = select(calls).where(calls.c.project_id == project_id)
-        if user_id is not None:
-            wanted = wanted.where(calls.c.user_id == user_id)
+        """Single calls, newest first, a project's or one user's.
+
+        To page on, those ``before`` the last one's ``at``, with its ``place``: a batch's calls may all be
+        of one moment.
+        """
+        return await self._logged(_calls_of(project_id, user_id), before, place, limit)
+
+    async def loops(
+        self,
+        project_id: str,
+        *,
+        user_id: str | None = None,
+        before: datetime | None = None,
+        place: int | None = None,
+        limit: int = 100,
+    ) -> "list[LoggedCall]":
+        """Calls on whose way loops were cut, newest first; paged as ``recent``."""
+        return await self._logged(_calls_of(project_id, user_id).where(LOOPED), before, place, limit)
+
+    async def _logged(
+        self, wanted: Select[Any], before: datetime | None, place: int | None, limit: int
+    ) -> "list[LoggedCall]":
+        of = calls.c
         if before is not None:
-            wanted = wanted.where(calls.c.at_us < micros(before))
-        newest = wanted.order_by(calls.c.at_us.desc(), calls.c.id.desc()).limit(min(limit, MOST_LISTED))
+            at = micros(before)
+            older = of.at_us < at
+            wanted = wanted.where(older if place is None else and_(of.at_us <= at, or_(older, of.id < place)))
+        newest = wanted.order_by(of.at_us.desc(), of.id.desc()).limit(min(limit, MOST_LISTED))
         async with self._database.reading() as connection:
             return [_logged(row) for row in await connection.execute(newest)]
+
+    async def _uses(self, wanted: Select[Any]) -> list[Use]:
+        async with self._database.reading() as connection:
+            rows = await connection.execute(wanted)
+            return [
+                Use(feature=row.feature, provider=row.provider, model=row.model, sums=sums_of(row))
+                for row in rows
+            ]
 
     def month_start(self) -> datetime:
         """When the current calendar month began."""
         now = self._database.clock.now()
         return datetime(now.year, now.month, 1, tzinfo=UTC)
+
+    def _month_of(self, project_id: str, user_id: str, month: int | None) -> list[Any]:
+        of, wanted = user_months.c, month or month_of(self._database.clock.now())
+        return [of.project_id == project_id, of.user_id == user_id, of.month == wanted]
 
     @staticmethod
     def _between(project_id: str, since: datetime, until: datetime | None) -> list[Any]:
@@ -238,16 +286,23 @@ class Reports:
         return bounds if until is None else [*bounds, hourly.c.hour_us < micros(until)]
 
 
-def _summed(table: Table) -> list[Any]:
+def summed(table: Table) -> list[Any]:
+    """The sums over rows of a table of sums, each under its own name."""
     return [func.coalesce(func.sum(table.c[name]), 0).label(name) for name in SUMMED]
 
 
-def _sums(row: Any) -> Sums:
+def sums_of(row: Any) -> Sums:
+    """The sums in a row that has them by name."""
     return Sums(**{name: int(getattr(row, name)) for name in SUMMED})
+
+
+def _calls_of(project_id: str, user_id: str | None) -> Select[Any]:
+    wanted = select(calls).where(calls.c.project_id == project_id)
+    return wanted if user_id is None else wanted.where(calls.c.user_id == user_id)
 
 
 def _logged(row: Any) -> LoggedCall:
     same = {name: getattr(row, name) for name in LoggedCall.__struct_fields__ if hasattr(row, name)}
     same["user_id"] = row.user_id or None
     same["feature"] = row.feature or None
-    return LoggedCall(**same, at=moment(row.at_us), received_at=moment(row.received_us))
+    return LoggedCall(**same, place=row.id, at=moment(row.at_us), received_at=moment(row.received_us))

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, inspect, text
 from loopwatch.errors import StoreError
 from loopwatch.store.engines import Database
 
-NEWEST = "0001"
+NEWEST = "0004"
 """The last step of ``migrations``."""
 _LOCK = 7_146_303
 """PostgreSQL's advisory lock under which one process migrates; the number is ours and means nothing."""
@@ -51,10 +51,19 @@ def _judge(found: str | None) -> None:
 
 
 def _version(connection: Connection) -> str | None:
-    if not inspect(connection).has_table("alembic_version"):
+    tables = set(inspect(connection).get_table_names())
+    if not {"alembic_version", "projects", "calls"} <= tables:
+        _refuse_foreign(connection, tables)
         return None
     row = connection.execute(text("SELECT version_num FROM alembic_version")).first()
     return None if row is None else str(row[0])
+
+
+def _refuse_foreign(connection: Connection, tables: set[str]) -> None:
+    """Raise StoreError for another program's database. PostgreSQL's may be shared, but not two histories."""
+    is_sqlite = connection.dialect.name == "sqlite"
+    if "alembic_version" in tables or (is_sqlite and tables):
+        raise StoreError("the database is of another program: it has tables, but not ours; name another one")
 
 
 def _migrate(connection: Connection) -> None:

@@ -4,19 +4,19 @@ Added up in memory first, so that a batch writes each row once, and in the order
 processes never wait for each other in a circle.
 """
 
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from functools import cache
+from operator import add
 from typing import Any, NamedTuple
 
 from sqlalchemy import Table, case, func
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from loopwatch.records.call import Call
 from loopwatch.records.moments import micros
-from loopwatch.store.dialect import Upsert, execute_many, insert
-from loopwatch.store.tables import SUMMED, hourly, user_months, users, window_buckets
+from loopwatch.store.dialect import Upsert, insert
+from loopwatch.store.statements import Statements, execute_many
+from loopwatch.store.tables import hourly, user_months, users, window_buckets
 from loopwatch.velocity.window import bucket_of
 
 HOUR = 3_600_000_000
@@ -47,37 +47,38 @@ def month_of(date: datetime) -> int:
     return date.year * 100 + date.month
 
 
-async def add_sums(connection: AsyncConnection, entries: Sequence[Entry]) -> None:
-    """Add calls that are new to the sums over hours and months."""
-    by_hour: dict[Key, list[int]] = defaultdict(lambda: [0] * len(SUMMED))
-    by_month: dict[Key, list[int]] = defaultdict(lambda: [0] * len(SUMMED))
+async def add_sums(on: Statements, entries: Sequence[Entry], sign: int = 1) -> None:
+    """Add calls that are new to the sums over hours and months, or take them out by the ``sign`` -1."""
+    by_hour: dict[Key, tuple[int, ...]] = {}
+    by_month: dict[Key, tuple[int, ...]] = {}
     extras: dict[Key, tuple[int | None, int]] = {}
     for entry in entries:
-        call, values = entry.call, _values(entry)
+        call, values = entry.call, _values(entry, sign)
         at = micros(call.at)
         of = (call.feature or "", call.provider, call.model)
-        _add(by_hour[entry.project_id, at - at % HOUR, *of], values)
+        _add(by_hour, (entry.project_id, at - at % HOUR, *of), values)
         month = (entry.project_id, month_of(call.at), entry.user, *of)
-        _add(by_month[month], values)
+        _add(by_month, month, values)
         price, last = extras.get(month, (None, 0))
-        prices = [one for one in (price, entry.plan_revenue_nano) if one is not None]
-        extras[month] = (max(prices, default=None), max(last, at))
-    await _upsert(connection, hourly, [(*key, *by_hour[key]) for key in sorted(by_hour)])
-    await _upsert(connection, user_months, [(*key, *by_month[key], *extras[key]) for key in sorted(by_month)])
+        mine = entry.plan_revenue_nano
+        extras[month] = (price if mine is None or (price or 0) > mine else mine, max(last, at))
+    await _upsert(on, hourly, [(*key, *by_hour[key]) for key in sorted(by_hour)])
+    await _upsert(on, user_months, [(*key, *by_month[key], *extras[key]) for key in sorted(by_month)])
 
 
-async def add_buckets(connection: AsyncConnection, entries: Iterable[Entry]) -> None:
-    """Add calls that are new to their users' windows; anonymous ones have none."""
-    buckets: dict[Key, list[int]] = defaultdict(lambda: [0] * 5)
+async def add_buckets(on: Statements, entries: Iterable[Entry], sign: int = 1) -> None:
+    """Add calls that are new to their users' windows, or take them out; anonymous ones have none."""
+    buckets: dict[Key, tuple[int, ...]] = {}
     for entry in entries:
         if entry.user:
             call = entry.call
             values = (1, call.fresh_tokens, call.cache_read_input_tokens, *_cost(entry))
-            _add(buckets[entry.project_id, entry.user, bucket_of(micros(call.at))], values)
-    await _upsert(connection, window_buckets, [(*key, *buckets[key]) for key in sorted(buckets)])
+            key = (entry.project_id, entry.user, bucket_of(micros(call.at)))
+            _add(buckets, key, _signed(values, sign))
+    await _upsert(on, window_buckets, [(*key, *buckets[key]) for key in sorted(buckets)])
 
 
-async def touch_users(connection: AsyncConnection, entries: Iterable[Entry]) -> None:
+async def touch_users(on: Statements, entries: Iterable[Entry]) -> None:
     """Note who called and on which plan. On PostgreSQL this holds each user's row until the commit.
 
     So it comes first: whatever is read about a user afterwards, no other process is adding to.
@@ -93,7 +94,7 @@ async def touch_users(connection: AsyncConnection, entries: Iterable[Entry]) -> 
         seen[key] = (plan, price, min(first, at), max(last, at))
     if seen:
         rows = [(*key, *seen[key], 1) for key in sorted(seen)]
-        await execute_many(connection, _touch(connection.dialect.name), _TOUCHED, rows)
+        await execute_many(on, _touch(on.dialect.name), _TOUCHED, rows)
 
 
 @cache
@@ -113,12 +114,10 @@ def _touch(dialect: str) -> Upsert:
     )
 
 
-async def _upsert(connection: AsyncConnection, table: Table, rows: Sequence[Sequence[Any]]) -> None:
+async def _upsert(on: Statements, table: Table, rows: Sequence[Sequence[Any]]) -> None:
     """Insert rows, or add them to those that are there."""
     if rows:
-        await execute_many(
-            connection, _addition(connection.dialect.name, table), tuple(table.columns.keys()), rows
-        )
+        await execute_many(on, _addition(on.dialect.name, table), tuple(table.columns.keys()), rows)
 
 
 @cache
@@ -141,19 +140,19 @@ def _addition(dialect: str, table: Table) -> Upsert:
     return statement.on_conflict_do_update(index_elements=list(table.primary_key), set_=changes)
 
 
-def _add(sums: list[int], values: Iterable[int]) -> None:
-    for place, value in enumerate(values):
-        sums[place] += value
+def _add(sums: dict[Key, tuple[int, ...]], key: Key, values: tuple[int, ...]) -> None:
+    before = sums.get(key)
+    sums[key] = values if before is None else tuple(map(add, before, values))
 
 
 def _cost(entry: Entry) -> tuple[int, int]:
     return (0, 1) if entry.cost_nano is None else (entry.cost_nano, 0)
 
 
-def _values(entry: Entry) -> tuple[int, ...]:
-    """What one call adds, in the order of ``SUMMED``."""
+def _values(entry: Entry, sign: int) -> tuple[int, ...]:
+    """What one call adds or takes out, in the order of ``SUMMED``."""
     call = entry.call
-    return (
+    values = (
         1,
         call.input_tokens,
         call.cache_read_input_tokens,
@@ -166,3 +165,8 @@ def _values(entry: Entry) -> tuple[int, ...]:
         call.loop_abort_words,
         call.loop_abort_chars,
     )
+    return _signed(values, sign)
+
+
+def _signed(values: tuple[int, ...], sign: int) -> tuple[int, ...]:
+    return values if sign == 1 else tuple(-value for value in values)

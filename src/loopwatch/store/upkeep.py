@@ -14,6 +14,7 @@ from loopwatch.records.moments import span_micros
 from loopwatch.store.engines import Database
 from loopwatch.store.outbox import DONE
 from loopwatch.store.projects import Projects
+from loopwatch.store.statements import Remote
 from loopwatch.store.tables import alerts, calls, claims, deliveries, outbox, projects, window_buckets
 
 DAY = 86_400_000_000
@@ -39,7 +40,7 @@ class Upkeep:
         now, gone = self._database.now(), 0
         async with self._database.reading() as connection:
             ids = (await connection.execute(select(projects.c.id))).scalars().all()
-            current = await self._projects.current(connection, ids)
+            current = await self._projects.current(Remote(connection), ids)
         for project_id, one in current.items():
             settings = one.settings
             kept = max(timedelta(days=settings.retention_days), settings.window * 2)

@@ -4,7 +4,19 @@ from datetime import datetime
 from typing import Any, Literal, NamedTuple
 
 import msgspec
-from sqlalchemy import Select, and_, case, delete, func, select
+from sqlalchemy import (
+    ColumnElement,
+    Select,
+    Subquery,
+    and_,
+    case,
+    delete,
+    distinct,
+    false,
+    func,
+    select,
+)
+from sqlalchemy.sql.expression import FromClause
 
 from loopwatch.config.project import Cap
 from loopwatch.errors import InputError
@@ -14,12 +26,14 @@ from loopwatch.store.crossings import month_costs
 from loopwatch.store.dialect import insert
 from loopwatch.store.engines import Database
 from loopwatch.store.projects import Projects
+from loopwatch.store.statements import Remote
 from loopwatch.store.sums import month_of
 from loopwatch.store.tables import alerts, calls, outbox, user_months, users, window_buckets
 from loopwatch.store.windows import Fill, SqlWindows, Windows
 from loopwatch.velocity.tokens import weighed
 from loopwatch.velocity.window import span
 
+Order = Literal["margin", "cost", "tokens", "calls", "last"]
 Status = Literal["profitable", "watch", "unprofitable", "unknown"]
 WATCH_PERCENT = 70
 """Share of the plan's price from which on a user is worth watching (the second seed's system)."""
@@ -115,18 +129,39 @@ class Users:
         self._windows = windows
 
     async def list(
-        self, project_id: str, *, month: int | None = None, limit: int = 100, offset: int = 0
+        self,
+        project_id: str,
+        *,
+        month: int | None = None,
+        order: Order = "margin",
+        search: str = "",
+        limit: int = 100,
+        offset: int = 0,
     ) -> "list[UserMonth]":
-        """The users of a month (202611; None: this one), worst margin first."""
-        wanted = month or month_of(self._database.clock.now())
+        """The users of a month (202611; None: this one), worst margin first, or the most of something.
+
+        ``search`` leaves those whose id has it, whatever its case; user "" has no id.
+        """
+        wanted = _summed(project_id, month or month_of(self._database.clock.now()), search=search)
+        page = _flagged(wanted, project_id, order, limit, offset)
         async with self._database.reading() as connection:
-            rows = await connection.execute(_worst_first(project_id, wanted).limit(limit).offset(offset))
-            return [_user_month(row) for row in rows]
+            return [_user_month(row) for row in await connection.execute(page)]
+
+    async def count(self, project_id: str, *, month: int | None = None, search: str = "") -> int:
+        """How many users ``list`` has in all."""
+        of = user_months.c
+        wanted = select(func.count(distinct(of.user_id))).where(
+            of.project_id == project_id,
+            of.month == (month or month_of(self._database.clock.now())),
+            *_like(search),
+        )
+        async with self._database.reading() as connection:
+            return int((await connection.execute(wanted)).scalar_one())
 
     async def month(self, project_id: str, user_id: str, month: int | None = None) -> UserMonth | None:
         """One user's month; None where nothing was logged."""
         wanted = month or month_of(self._database.clock.now())
-        of_one = _worst_first(project_id, wanted, user_id)
+        of_one = _flagged(_summed(project_id, wanted, user_id=user_id), project_id, "margin", 1, 0)
         async with self._database.reading() as connection:
             row = (await connection.execute(of_one)).one_or_none()
         return row and _user_month(row)
@@ -139,10 +174,10 @@ class Users:
             row = found.one_or_none()
             if row is None:
                 return None
-            settings = (await self._projects.current(connection, [project_id]))[project_id].settings
+            settings = (await self._projects.current(Remote(connection), [project_id]))[project_id].settings
             length = span_micros(settings.window.total_seconds())
-            fills = await SqlWindows().fills(connection, {user: span(now, length)}, ())
-            cost = (await month_costs(connection, [user], now)).get(user, (0, 0))
+            fills = await SqlWindows().fills(Remote(connection), {user: span(now, length)}, ())
+            cost = (await month_costs(Remote(connection), [user], now)).get(user, (0, 0))
         fill = fills.get(user, Fill())
         ends = (row.last_alert_us or 0) + span_micros(settings.cooldown.total_seconds())
         return UserState(
@@ -166,13 +201,13 @@ class Users:
         """What decides about a user's next call. Raises InputError where there is no such project."""
         user, now = (project_id, user_id), self._database.now()
         async with self._database.reading() as connection:
-            current = await self._projects.current(connection, [project_id])
+            current = await self._projects.current(Remote(connection), [project_id])
             if project_id not in current:
                 raise InputError(f"there is no project {project_id!r}")
             settings = current[project_id].settings
             found = await connection.execute(select(users).where(*_is(project_id, user_id)))
             row = found.one_or_none()
-            spent = (await month_costs(connection, [user], now)).get(user, (0, 0))[0]
+            spent = (await month_costs(Remote(connection), [user], now)).get(user, (0, 0))[0]
         last = row.last_alert_us if row is not None else None
         cooldown = span_micros(settings.cooldown.total_seconds())
         return CapState(
@@ -223,7 +258,7 @@ class Users:
         new = {"project_id": project_id, "user_id": user_id, "first_us": now, "last_us": now}
         made = insert(self._database.dialect, users).values(**new, **flags)
         async with self._database.writing() as connection:
-            if project_id not in await self._projects.current(connection, [project_id]):
+            if project_id not in await self._projects.current(Remote(connection), [project_id]):
                 raise InputError(f"there is no project {project_id!r}")
             await connection.execute(
                 made.on_conflict_do_update(index_elements=["project_id", "user_id"], set_=flags)
@@ -234,33 +269,48 @@ def _is(project_id: str, user_id: str) -> tuple[Any, Any]:
     return users.c.project_id == project_id, users.c.user_id == user_id
 
 
-def _worst_first(project_id: str, month: int, user_id: str | None = None) -> Select[Any]:
-    """Users of a month with their sums, worst margin first, those without a price after them by cost."""
-    of, cost = user_months.c, func.sum(user_months.c.cost_nano)
-    revenue = func.max(of.plan_revenue_nano)
-    summed = (
+def _like(search: str) -> list[ColumnElement[bool]]:
+    return [user_months.c.user_id.icontains(search, autoescape=True)] if search else []
+
+
+def _summed(project_id: str, month: int, *, user_id: str | None = None, search: str = "") -> Subquery:
+    """The sums of a month, a user a row."""
+    of = user_months.c
+    wanted = (
         select(
             of.user_id,
             func.sum(of.calls).label("calls"),
             func.sum(of.input_tokens + of.output_tokens).label("tokens"),
-            cost.label("cost_nano"),
+            func.sum(of.cost_nano).label("cost_nano"),
             func.sum(of.unpriced).label("unpriced"),
-            revenue.label("revenue_nano"),
+            func.max(of.plan_revenue_nano).label("revenue_nano"),
             func.max(of.last_us).label("last_us"),
         )
-        .where(of.project_id == project_id, of.month == month)
+        .where(of.project_id == project_id, of.month == month, *_like(search))
         .group_by(of.user_id)
     )
-    if user_id is not None:
-        summed = summed.where(of.user_id == user_id)
-    sums = summed.subquery()
-    margin = func.coalesce(sums.c.revenue_nano, 0) - sums.c.cost_nano
-    flags = (users.c.plan, func.coalesce(users.c.blocked, False), func.coalesce(users.c.muted, False))
-    joined = sums.outerjoin(users, and_(users.c.project_id == project_id, users.c.user_id == sums.c.user_id))
+    return (wanted if user_id is None else wanted.where(of.user_id == user_id)).subquery()
+
+
+def _ordered(sums: FromClause, order: Order) -> list[ColumnElement[Any]]:
+    """Worst margin first, those without a price after them by cost; or the most of something first."""
+    of = sums.c
+    if order == "margin":
+        unknown = case((of.revenue_nano.is_(None), 1), else_=0)
+        return [unknown, func.coalesce(of.revenue_nano, 0) - of.cost_nano, of.user_id]
+    column = {"cost": of.cost_nano, "tokens": of.tokens, "calls": of.calls, "last": of.last_us}[order]
+    return [column.desc(), of.user_id]
+
+
+def _flagged(sums: Subquery, project_id: str, order: Order, limit: int, offset: int) -> Select[Any]:
+    """One page of the sums, each with its user's flags: only those on the page are looked up."""
+    page = select(sums).order_by(*_ordered(sums, order)).limit(limit).offset(offset).subquery("page")
+    same = and_(users.c.project_id == project_id, users.c.user_id == page.c.user_id)
+    flags = (func.coalesce(users.c.blocked, false()), func.coalesce(users.c.muted, false()))
     return (
-        select(sums, flags[0], flags[1].label("blocked"), flags[2].label("muted"))
-        .select_from(joined)
-        .order_by(case((sums.c.revenue_nano.is_(None), 1), else_=0), margin, sums.c.user_id)
+        select(page, users.c.plan, flags[0].label("blocked"), flags[1].label("muted"))
+        .select_from(page.outerjoin(users, same))
+        .order_by(*_ordered(page, order))
     )
 
 

@@ -10,10 +10,10 @@ import logging
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
+from typing import Any
 
 import msgspec
-from sqlalchemy import Text, and_, select
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy import BigInteger, Select, Text, and_, select
 from valkey.asyncio import Valkey
 from valkey.exceptions import ValkeyError
 
@@ -21,6 +21,7 @@ from loopwatch.clock import Clock
 from loopwatch.errors import InputError
 from loopwatch.records.moments import micros
 from loopwatch.store.dialect import Rows
+from loopwatch.store.statements import Query, Statements
 from loopwatch.store.sums import Entry
 from loopwatch.store.tables import calls, users
 from loopwatch.store.windows import Fill, SqlWindows, User
@@ -38,6 +39,8 @@ _Call = tuple[int, int, int, int, int]
 class ValkeyWindows:
     """Windows outside of the database, checked against it."""
 
+    waits = True
+
     def __init__(self, url: str, tables: SqlWindows, clock: Clock) -> None:
         try:
             self._client = Valkey.from_url(
@@ -52,26 +55,26 @@ class ValkeyWindows:
         self._down_until: float | None = None
 
     async def fills(
-        self, connection: AsyncConnection, spans: Mapping[User, Span], added: Sequence[Entry]
+        self, on: Statements, spans: Mapping[User, Span], added: Sequence[Entry]
     ) -> dict[User, Fill]:
         """What each user's window holds, the calls just ``added`` included."""
         if not spans:
             return {}
         if self._down_until is not None and self._clock.monotonic() < self._down_until:
-            return await self._tables.fills(connection, spans, added)
-        revisions = await _revisions(connection, list(spans))
+            return await self._tables.fills(on, spans, added)
+        revisions = await _revisions(on, list(spans))
         new: dict[User, list[_Call]] = defaultdict(list)
         for entry in added:
             new[entry.project_id, entry.user].append(_numbers(entry))
         try:
-            return await self._asked(connection, spans, revisions, new)
+            return await self._asked(on, spans, revisions, new)
         except (ValkeyError, OSError, TimeoutError) as error:
             if self._down_until is None:
                 _log.warning(
                     "Valkey does not answer (%s): the database sums the windows", type(error).__name__
                 )
             self._down_until = self._clock.monotonic() + PAUSE
-            return await self._tables.fills(connection, spans, added)
+            return await self._tables.fills(on, spans, added)
 
     async def forget(self, gone: Sequence[User]) -> None:
         """Drop what is kept about users; what cannot be dropped now is recognised as old later."""
@@ -86,7 +89,7 @@ class ValkeyWindows:
 
     async def _asked(
         self,
-        connection: AsyncConnection,
+        on: Statements,
         spans: Mapping[User, Span],
         revisions: Mapping[User, int],
         new: Mapping[User, Sequence[_Call]],
@@ -94,7 +97,7 @@ class ValkeyWindows:
         fills = await self._run(spans, revisions, new, refill=False)
         stale = [user for user in spans if user not in fills]
         if stale:
-            held = await _held(connection, {user: spans[user] for user in stale})
+            held = await _held(on, {user: spans[user] for user in stale})
             fills |= await self._run({user: spans[user] for user in stale}, revisions, held, refill=True)
         if self._down_until is not None:
             self._down_until = None
@@ -132,27 +135,38 @@ def _numbers(entry: Entry) -> _Call:
     return at, call.fresh_tokens, call.cache_read_input_tokens, cost or 0, int(cost is None)
 
 
-async def _revisions(connection: AsyncConnection, wanted: Sequence[User]) -> dict[User, int]:
-    asked = Rows(connection.dialect.name, "r", {"project_id": Text, "user_id": Text})
+async def _revisions(on: Statements, wanted: Sequence[User]) -> dict[User, int]:
+    return {(row[0], row[1]): row[2] for row in await _seen(on, wanted)}
+
+
+@Query
+def _seen(dialect: str) -> tuple[Rows, Select[Any]]:
+    asked = Rows(dialect, "r", {"project_id": Text, "user_id": Text})
     same = and_(users.c.project_id == asked.c.project_id, users.c.user_id == asked.c.user_id)
     columns = (users.c.project_id, users.c.user_id, users.c.revision)
-    found = await connection.execute(select(*columns).join_from(asked.table, users, same), asked.bind(wanted))
-    return {(row.project_id, row.user_id): row.revision for row in found}
+    return asked, select(*columns).join_from(asked.table, users, same)
 
 
-async def _held(connection: AsyncConnection, spans: Mapping[User, Span]) -> dict[User, list[_Call]]:
+async def _held(on: Statements, spans: Mapping[User, Span]) -> dict[User, list[_Call]]:
     """Every call that each window holds, from the tables."""
-    held: dict[User, list[_Call]] = {}
-    call = calls.c
-    for (project_id, user_id), bounds in spans.items():
-        wanted = select(
-            call.at_us,
-            call.input_tokens - call.cache_read_input_tokens + call.output_tokens,
-            call.cache_read_input_tokens,
-            call.cost_nano,
-        ).where(call.project_id == project_id, call.user_id == user_id, call.at_us > bounds.after)
-        held[project_id, user_id] = [
-            (at, fresh, cached, cost or 0, int(cost is None))
-            for at, fresh, cached, cost in await connection.execute(wanted)
-        ]
+    held: dict[User, list[_Call]] = defaultdict(list)
+    for row in await _within(on, [(*user, bounds.after) for user, bounds in spans.items()]):
+        project_id, user_id, at, fresh, cached, cost = row
+        held[project_id, user_id].append((at, fresh, cached, cost or 0, int(cost is None)))
     return held
+
+
+@Query
+def _within(dialect: str) -> tuple[Rows, Select[Any]]:
+    asked = Rows(dialect, "h", {"project_id": Text, "user_id": Text, "after": BigInteger})
+    of, call = asked.c, calls.c
+    columns = (
+        of.project_id,
+        of.user_id,
+        call.at_us,
+        call.input_tokens - call.cache_read_input_tokens + call.output_tokens,
+        call.cache_read_input_tokens,
+        call.cost_nano,
+    )
+    mine = and_(call.project_id == of.project_id, call.user_id == of.user_id, call.at_us > of.after)
+    return asked, select(*columns).join_from(asked.table, calls, mine)

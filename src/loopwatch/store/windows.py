@@ -1,13 +1,12 @@
 """The rolling windows in SQL: whole buckets and the edge bucket's calls, all users in one statement."""
 
 from collections.abc import Mapping, Sequence
-from functools import cache
 from typing import Any, NamedTuple, Protocol
 
 from sqlalchemy import BigInteger, Select, Text, and_, case, func, literal, select, union_all
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from loopwatch.store.dialect import Rows
+from loopwatch.store.statements import Query, Statements
 from loopwatch.store.sums import Entry
 from loopwatch.store.tables import calls, window_buckets
 from loopwatch.velocity.window import BUCKET, Span
@@ -29,8 +28,12 @@ class Fill(NamedTuple):
 class Windows(Protocol):
     """Where windows are summed. Asked inside the transaction that wrote ``added``, which it must include."""
 
+    @property
+    def waits(self) -> bool:
+        """Whether it asks somebody outside of the transaction's database, and waits for the answer."""
+
     async def fills(
-        self, connection: AsyncConnection, spans: Mapping[User, Span], added: Sequence[Entry]
+        self, on: Statements, spans: Mapping[User, Span], added: Sequence[Entry]
     ) -> dict[User, Fill]:
         """What each user's window holds, the calls just ``added`` included."""
 
@@ -44,16 +47,16 @@ class Windows(Protocol):
 class SqlWindows:
     """Windows from the tables: always right, for they are what the transaction itself has written."""
 
+    waits = False
+
     async def fills(
-        self, connection: AsyncConnection, spans: Mapping[User, Span], added: Sequence[Entry]
+        self, on: Statements, spans: Mapping[User, Span], added: Sequence[Entry]
     ) -> dict[User, Fill]:
         """What each user's window holds; ``added`` is in the tables already."""
         del added
         if not spans:
             return {}
-        wanted, statement = _statement(connection.dialect.name)
-        bounds = [(*user, span.after, span.edge) for user, span in spans.items()]
-        rows = await connection.execute(statement, wanted.bind(bounds))
+        rows = await _sums(on, [(*user, span.after, span.edge) for user, span in spans.items()])
         return {(row[0], row[1]): Fill(*map(int, row[2:])) for row in rows}
 
     async def forget(self, users: Sequence[User]) -> None:
@@ -63,8 +66,8 @@ class SqlWindows:
         """Nothing is held."""
 
 
-@cache
-def _statement(dialect: str) -> tuple[Rows, Select[Any]]:
+@Query
+def _sums(dialect: str) -> tuple[Rows, Select[Any]]:
     """The users and bounds that it wants, and what sums their windows."""
     wanted = Rows(
         dialect, "w", {"project_id": Text, "user_id": Text, "after": BigInteger, "edge": BigInteger}

@@ -6,6 +6,8 @@ and the younger part of one, the edge; only the edge's calls are looked at one b
 integers, microseconds since 1970.
 """
 
+from collections import deque
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 BUCKET = 5_000_000
@@ -42,6 +44,26 @@ def span(now: int, window: int) -> Span:
 def above(tokens: int, threshold: int) -> bool:
     """Whether so many tokens are too many: strictly more than the threshold."""
     return tokens > threshold
+
+
+def rolled(added: Mapping[int, tuple[int, ...]], starts: Sequence[int], window: int) -> list[tuple[int, ...]]:
+    """The sums that a window of that length holds at the end of each bucket, to the bucket.
+
+    ``added`` has sums by the start of their bucket, ``starts`` even steps of ``BUCKET``. A bucket that the
+    window holds a part of counts whole.
+    """
+    ends = deque(sorted(added))
+    held: deque[int] = deque()
+    totals: list[tuple[int, ...]] = []
+    sums = [0] * len(next(iter(added.values()), (0, 0, 0)))
+    for start in starts:
+        while ends and ends[0] <= start:
+            held.append(ends.popleft())
+            sums = [one + more for one, more in zip(sums, added[held[-1]], strict=True)]
+        while held and held[0] + BUCKET <= start + BUCKET - window:
+            sums = [one - less for one, less in zip(sums, added[held.popleft()], strict=True)]
+        totals.append(tuple(sums))
+    return totals
 
 
 class RollingWindow:

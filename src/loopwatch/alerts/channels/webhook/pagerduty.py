@@ -1,7 +1,7 @@
 """PagerDuty's Events API v2: one open incident for each user of a project, however many alerts follow.
 
-The routing key is no part of what is kept; it is added when the event is sent. No digest goes there: it is
-nothing to be woken up for.
+All storms of a project are one more. The routing key is no part of what is kept; it is added when
+the event is sent. No digest goes there: it is nothing to be woken up for.
 """
 
 import hashlib
@@ -49,7 +49,7 @@ def event(message: Message, incident: str) -> dict[str, Any]:
         "payload": {
             "summary": cut(message.subject, MOST_SUMMARY),
             "source": message.project,
-            "severity": "warning" if message.kind == "alert" else "info",
+            "severity": "warning" if message.kind in ("alert", "storm") else "info",
             "timestamp": message.at.isoformat(),
             "class": message.kind,
             "custom_details": {**{row.label: row.value for row in message.rows}, "id": message.id},
