@@ -9,7 +9,7 @@ import pytest
 
 from loopwatch.cli import database as shared
 from loopwatch.cli.database import missing
-from tests.cli.program import Call, one_line
+from tests.cli.program import Call, one_line, run
 
 SLACK = '[{"type": "slack", "url": "https://hooks.slack.com/services/s3cr3t"}]'
 
@@ -99,11 +99,59 @@ def test_what_cannot_be_set_is_one_line(call: Call, change: str, reason: str) ->
     assert reason in one_line(done.err)
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        *(
+            "channels={}",
+            'channels=["{}"]',
+            'channels=[{"type": "{}"}]',
+            "tokenThreshold={}",
+            "{}=1",
+            "{}",
+            "url={}",
+        ),
+        *('channels=[{"type": "slack", "id": "{}", "url": "https://a.example/"}]', 'channels=[{"{}": 1}]'),
+        *('channels=[{"type": "slack", "{}": "slack"}]', 'channels=[{"type": "email", "to": ["{}"]}]'),
+        *(
+            'channels=[{"type": "email", "to": "{}"}]',
+            'channels=[{"type": "webhook", "url": 1, "secret": "{} "}]',
+        ),
+        *('channels=[{"id": "{}"}, {"id": "{}"}]', 'channels=[{"type": "pagerduty", "routingKey": "{}"}]'),
+        *('plans={"{}": -1}', 'caps={"{}": {"monthlyUsd": -1}}', 'caps={"a": {"action": "{}"}}'),
+        *('prices={"{}": {}}', 'prices={"m": "{}"}', 'prices={"m": {"{}": 1}}', "weeklyDigest={}"),
+    ],
+)
+@pytest.mark.parametrize(
+    "secret",
+    [
+        *(
+            "https://hooks.slack.com/services/s3cr3t",
+            "hooks.slack.com/services/s3cr3t",
+            "HTTPS://u:s3cr3t@a.example",
+        ),
+        "wk_s3cr3t_tuwlK91Okh7H6s9JaP7Fe0",
+    ],
+)
+def test_a_secret_in_the_wrong_place_is_not_repeated(call: Call, change: str, secret: str) -> None:
+    created(call, "acme")
+    done = call("settings", "set", change.replace("{}", secret))
+    assert (done.code, done.out) == (2, "")
+    assert "s3cr3t" not in one_line(done.err)
+
+
 def test_a_private_address_is_the_operator_s_to_allow(call: Call) -> None:
     created(call, "acme")
     channel = 'channels=[{"type": "slack", "url": "http://127.0.0.1:9/x"}]'
     assert call("settings", "set", channel, "--allow-private").code == 0
     assert len(settings(call)["channels"]) == 1  # type: ignore[arg-type]
+    assert call("settings", "set", "tokenThreshold=7").code == 0  # what was allowed is not judged anew
+    assert call("settings", "set", "channels=" + json.dumps(settings(call)["channels"])).code == 0
+    assert call("settings", "set", channel.replace("/x", "/y")).code == 2
+    example = call(
+        "settings", "set", 'channels=[{"type": "slack", "url": "https://hooks.slack.com/services/…"}]'
+    )
+    assert (example.code, "write the whole URL" in one_line(example.err)) == (2, True)
 
 
 def test_the_project_is_named_where_there_are_several(call: Call, tmp_path: Path) -> None:
@@ -146,3 +194,26 @@ def test_a_missing_extra_is_one_line(call: Call, monkeypatch: pytest.MonkeyPatch
     assert (done.code, done.out) == (1, "")
     assert one_line(done.err) == "loopwatch: sqlalchemy is not installed: pip install 'loopwatch[server]'"
     assert "loopwatch[postgres]" in str(missing(ModuleNotFoundError(name="asyncpg")))
+
+
+@pytest.mark.parametrize("name", ["", " ", "a\nb", "\x1b[31mred", "a\x00b", "a\u200bb", "x" * 201])
+def test_a_project_s_name_can_be_printed(call: Call, name: str) -> None:
+    done = call("keys", "create", name)
+    assert (done.code, done.out) == (2, "")
+    assert "can be printed" in one_line(done.err)
+    assert call("keys", "list").out == ""
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="/dev/full, a full disk, is Linux's")
+def test_a_key_that_could_not_be_shown_is_revoked(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONASYNCIODEBUG", "")  # it reports slow steps on standard error
+    created(call, "acme")
+    (key,) = [json.loads(line)["id"] for line in call("keys", "list", "--json").out.splitlines()]
+    for args in (("create", "acme"), ("create", "acme", "--json"), ("rotate", key, "--overlap", "0")):
+        with Path("/dev/full").open("w", encoding="utf-8") as full:
+            done = run("keys", *args, stdout=full)
+        assert done.returncode == 1
+        assert "No space left on device" in one_line(done.stderr)
+        assert "was revoked" in done.stderr
+    states = [json.loads(line)["state"] for line in call("keys", "list", "--json").out.splitlines()]
+    assert states == ["active", "revoked", "revoked", "revoked"]

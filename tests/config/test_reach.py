@@ -18,6 +18,16 @@ PRIVATE = [
     ),
     *("::ffff:127.0.0.1", "::ffff:a9fe:a9fe", "64:ff9b::7f00:1", "64:ff9b:1::1", "2002:7f00:1::", "::7f00:1"),
     "2001:0:4136:e378:8000:63bf:80ff:fffe",  # Teredo of 127.0.0.1
+    *(
+        "192.88.99.1",
+        "5f00::1",
+        "3fff::1",
+        "4000::1",
+        "100::1",
+        "100:0:0:1::1",
+        "2001:2::1",
+        "::ffff:192.88.99.1",
+    ),
 ]
 PUBLIC = [
     "1.1.1.1",
@@ -70,6 +80,14 @@ def test_urls_that_are_taken(url: str) -> None:
         *(("https://a.example/s3cr3t" + "x" * 2_048, "characters"), ("https://a.example/s3cr3t\n", "https")),
         *(("https://127.0.0.1/s3cr3t", "private"), ("https://[::1]/s3cr3t", "private")),
         *(("https://2130706433/s3cr3t", "no address"), ("https://127.1/s3cr3t", "no address")),
+        *(("https://0x7f000001/s3cr3t", "no address"), ("https://0x7f.0.0.1/s3cr3t", "no address")),
+        *(("https://127.0.0.1./s3cr3t", "no address"), ("https://1.1.1.1./s3cr3t", "no address")),
+        *(("https://１２７.0.0.1/s3cr3t", "no address"), ("https://127。0。0。1/s3cr3t", "no address")),
+        *(("https://①②⑦.0.0.1/s3cr3t", "no address"), ("https://017700000001/s3cr3t", "no address")),
+        *(("https://a.example.0x1/s3cr3t", "no address"), ("https://1.1.1.01/s3cr3t", "no address")),
+        *(("https://[::ffff:127.0.0.1]/s3cr3t", "private"), ("https://[::ffff:7f00:1]/s3cr3t", "private")),
+        *(("https://[0:0:0:0:0:0:0:1]/s3cr3t", "private"), ("https://[fe80::1%25eth0]/s3cr3t", "private")),
+        *(("https://192.88.99.1/s3cr3t", "private"), ("https://[5f00::1]/s3cr3t", "private")),
         *(("https://0177.0.0.1/s3cr3t", "no address"), ("https://169.254.169.254/s3cr3t", "private")),
     ],
 )

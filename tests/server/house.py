@@ -15,8 +15,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from loopwatch.clock import Clock, SystemClock
 from loopwatch.config.reach import EVERYWHERE
+from loopwatch.server.connections import Allowance
 from loopwatch.server.services import Services
-from loopwatch.server.serving import Options, opened
+from loopwatch.server.serving import Options, configured, opened
 
 
 class Reply(NamedTuple):
@@ -108,7 +109,9 @@ async def furnished(house: House, name: str) -> House:
 
 
 @asynccontextmanager
-async def serving(database: str | Path, clock: Clock | None = None, **options: Any) -> AsyncIterator[House]:
+async def serving(
+    database: str | Path, clock: Clock | None = None, allowance: Allowance | None = None, **options: Any
+) -> AsyncIterator[House]:
     """Run a server over a database for the block. Webhooks may lead anywhere."""
     url = f"sqlite:///{database}" if isinstance(database, Path) else database
     bound = socket.create_server(("127.0.0.1", 0))
@@ -116,8 +119,7 @@ async def serving(database: str | Path, clock: Clock | None = None, **options: A
     chosen = Options(url, port=port, **{"reach": EVERYWHERE, **options})
     async with opened(chosen, clock=clock or SystemClock(), environment={}) as app:
         front = Stumbling(app)
-        config = uvicorn.Config(front, log_config=None, access_log=False, lifespan="on", ws="none")
-        running = uvicorn.Server(config)
+        running = uvicorn.Server(configured(front, allowance or Allowance()))
         serve = asyncio.ensure_future(running.serve(sockets=[bound]))
         try:
             async with aiohttp.ClientSession() as session:

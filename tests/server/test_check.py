@@ -97,8 +97,41 @@ async def test_without_a_user_everything_may_and_a_personal_id_is_refused(house:
 async def test_a_user_who_is_forgotten_is_gone(house: House) -> None:
     await house.log(userId="u1", inputTokens=10)
     reply = await house.ask("DELETE", f"/api/v1/users/{house.project}/u1", key=house.admin)
-    assert reply.json == {"userId": "u1", "deletedCalls": 1}
+    assert reply.json == {"userId": "u1", "deletedCalls": 1, "blocked": False}
     assert (await house.get(f"/api/v1/users/{house.project}"))["users"] == []
     for user in ("%00", "%20", "x" * 300):
         reply = await house.ask("POST", f"/api/v1/users/{house.project}/{user}/block", key=house.admin)
         assert reply.status == 400
+
+
+async def test_a_block_outlives_what_is_deleted(house: House) -> None:
+    user = f"/api/v1/users/{house.project}/u1"
+    await house.log(userId="u1", inputTokens=10)
+    await house.ask("POST", f"{user}/block", key=house.admin)
+    reply = await house.ask("DELETE", user, key=house.admin)
+    assert reply.json == {"userId": "u1", "deletedCalls": 1, "blocked": True}
+    assert (await check(house, user="u1"))["reason"] == "blocked before their data was deleted"
+    await house.ask("POST", f"{user}/unblock", key=house.admin)
+    assert (await check(house, user="u1"))["allowed"]
+
+
+async def test_a_personal_id_means_the_same_user_on_every_route(house: House) -> None:
+    bob = "bob%2540x.io"  # bob%40x.io, as a client might write it by mistake
+    user = f"/api/v1/users/{house.project}/{bob}"
+    routes = [
+        *(("GET", f"/api/v1/check?userId={bob}"), ("GET", f"/api/v1/alerts/{house.project}?userId={bob}")),
+        *(("POST", f"{user}/block"), ("POST", f"{user}/unblock"), ("DELETE", user)),
+    ]
+    for method, path in routes:
+        reply = await house.ask(method, path, key=house.admin)
+        assert (reply.status, "e-mail" in reply.error) == (400, True), path
+    await house.set(pseudonymise=True)
+    await house.log(userId="bob%40x.io", inputTokens=60_000)
+    (alert,) = (await house.get(f"/api/v1/alerts/{house.project}?userId={bob}"))["alerts"]
+    assert alert["userId"].startswith("anon_")
+    blocked = await house.ask("POST", f"{user}/block", key=house.admin)
+    assert blocked.json == {"userId": alert["userId"], "blocked": True}
+    assert not (await check(house, user=bob))["allowed"]
+    assert (await house.ask("POST", f"{user}/unblock", key=house.admin)).json["userId"] == alert["userId"]
+    assert (await check(house, user=bob))["allowed"]
+    assert (await house.ask("DELETE", user, key=house.admin)).json["deletedCalls"] == 1

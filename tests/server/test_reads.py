@@ -183,3 +183,11 @@ async def test_a_plan_s_price_is_proposed_once_there_is_enough_to_go_by(priced: 
         *("raise_price", 69.0),
         200.0,
     )
+
+
+async def test_nobody_and_somebody_called_anonymous_are_told_apart(house: House) -> None:
+    for user, tokens in ((None, 30), ("anonymous", 20), ("u1", 10)):
+        await house.log(userId=user, inputTokens=tokens)
+    listed = (await house.get(f"/api/v1/users/{house.project}"))["users"]
+    found = {(one["userId"], one["anonymous"]): one["totalTokens"] for one in listed}
+    assert found == {("anonymous", True): 30, ("anonymous", False): 20, ("u1", False): 10}

@@ -154,6 +154,30 @@ async def test_ctrl_c_ends_it_with_0(tmp_path: Path) -> None:
         assert await asyncio.to_thread(server.process.wait, 30) == 0
 
 
+async def test_an_upload_under_way_is_finished_before_it_ends(tmp_path: Path) -> None:
+    body = b'{"userId": "u1", "eventId": "late"}'
+    with started(f"sqlite:///{tmp_path}/a.db") as server:
+        async with aiohttp.ClientSession() as session:
+            await ready(session, server.url)
+        host, port = server.url.removeprefix("http://").split(":")
+        lines = [await asyncio.open_connection(host, int(port)) for _ in range(2)]
+        for _, writer in lines:
+            head = f"POST /api/v1/log HTTP/1.1\r\nHost: x\r\nx-api-key: {server.key}\r\n"
+            writer.write(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body[:1])
+            await writer.drain()
+        await asyncio.sleep(0.5)  # it has both heads
+        server.process.send_signal(signal.SIGTERM)
+        await asyncio.sleep(0.5)
+        (finished, writer), (stalled, other) = lines
+        writer.write(body[1:])
+        assert (await finished.read()).startswith(b"HTTP/1.1 202")
+        assert (await stalled.read()).startswith(b"HTTP/1.1 408")
+        assert await asyncio.to_thread(server.process.wait, 60) == 0
+        for one in (writer, other):
+            one.close()
+    assert await stored(f"sqlite:///{tmp_path}/a.db", server.project) == {"late"}
+
+
 def test_a_port_that_is_taken_is_one_line(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
@@ -173,6 +197,10 @@ def test_a_port_that_is_taken_is_one_line(tmp_path: Path) -> None:
         (("--public-url", "example.com"), 2, "http:// or https://"),
         (("--windows", "ftp://x"), 2, "valkey://"),
         (("--port", "99999"), 2, "--port"),
+        (("--host", ""), 2, "--host must be an address"),
+        (("--host", "nowhere.invalid"), 1, "no such address"),
+        (("--db", f"sqlite:///{__file__}"), 1, "is no SQLite database"),
+        (("--db", "sqlite:////proc/a.db"), 1, "loopwatch: "),
         (("--rate", "0"), 2, "--rate"),
     ],
 )

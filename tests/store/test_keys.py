@@ -7,6 +7,7 @@ from sqlalchemy import select
 from loopwatch.clock import ManualClock
 from loopwatch.errors import InputError
 from loopwatch.store import keys as module
+from loopwatch.store.keys import Issued
 from loopwatch.store.opening import Store, open_store
 from loopwatch.store.tables import keys, metadata
 
@@ -77,6 +78,23 @@ async def test_rotation_overlaps(store: Store, project: str, clock: ManualClock)
     again = await store.keys.rotate(new.key.id, timedelta(0))
     assert await store.keys.authenticate(new.secret) is None
     assert await store.keys.authenticate(again.secret)
+
+
+async def test_a_key_that_nobody_saw_opens_nothing(store: Store, project: str) -> None:
+    seen: list[Issued] = []
+
+    def full(issued: Issued) -> None:
+        seen.append(issued)
+        raise OSError(28, "No space left on device")
+
+    with pytest.raises(OSError, match="No space"):
+        await store.keys.create(project, "production", show=full)
+    old = await store.keys.create(project, "production", show=seen.append)
+    with pytest.raises(OSError, match="No space"):
+        await store.keys.rotate(old.key.id, timedelta(0), show=full)
+    opened = [await store.keys.authenticate(one.secret) for one in seen]
+    assert [key is not None for key in opened] == [False, True, False]
+    assert opened[1] == old.key  # as if nothing had been asked
 
 
 async def test_a_key_revoked_elsewhere_works_for_seconds_at_most(

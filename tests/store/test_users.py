@@ -9,6 +9,7 @@ from loopwatch.errors import InputError
 from loopwatch.records.money import nano_usd
 from loopwatch.store.opening import Store
 from loopwatch.store.tables import metadata
+from loopwatch.store.tombstones import REASON
 from loopwatch.store.users import status
 from tests.store.calls import a_call, log
 
@@ -200,3 +201,30 @@ async def test_an_erased_user_is_nowhere(store: Store, project: str, clock: Manu
     assert [user.user_id for user in await store.users.list(project)] == ["kept"]
     assert len(await store.users.list(other)) == 2
     assert (await store.reports.totals(project, clock.now())).calls == 2  # names nobody
+
+
+async def test_to_be_forgotten_is_no_way_around_a_block(
+    store: Store, project: str, clock: ManualClock
+) -> None:
+    async def blocked(of: str = project) -> bool:
+        return (await store.users.cap_state(of, "CANARY", None, None)).blocked
+
+    other = (await store.projects.create("Other")).id
+    await log(store, project, a_call(clock, 10, "CANARY"))
+    await store.users.block(project, "CANARY", "seen by CANARY")
+    await store.users.erase(project, "CANARY")
+    await store.users.erase(project, "CANARY")
+    assert await blocked()
+    assert not await blocked(other)
+    assert await store.users.get(project, "CANARY") is None
+    async with store.database.reading() as connection:
+        for table in metadata.sorted_tables:
+            assert "CANARY" not in str((await connection.execute(select(table))).all())
+    await log(store, project, a_call(clock, 10, "CANARY", event_id="later"))
+    state, (listed,) = await store.users.get(project, "CANARY"), await store.users.list(project)
+    assert state is not None
+    assert (state.blocked, state.blocked_reason, listed.blocked) == (True, REASON, True)
+    await store.users.unblock(project, "CANARY")
+    assert not await blocked()
+    await store.users.erase(project, "CANARY")
+    assert not await blocked()

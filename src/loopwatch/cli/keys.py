@@ -2,17 +2,21 @@
 
 import json
 import math
+import os
 import sys
+from collections.abc import Coroutine
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from loopwatch.cli.database import db_option, json_option, opened, project_option, run, the_project
-from loopwatch.errors import InputError
+from loopwatch.config.defects import printable
+from loopwatch.errors import InputError, LoopwatchError
 
 if TYPE_CHECKING:
-    from loopwatch.store.keys import Issued, Key
+    from loopwatch.store.keys import Issued, Key, Show
 
 
 @click.group(epilog="Example: loopwatch keys create my-product --json")
@@ -30,26 +34,39 @@ def create(name: str, *, admin: bool, database: str | None, as_json: bool) -> No
 
     The key is shown this once: only its hash is kept.
     """
-    _require_output()
-    _show(run(_create(name, database, admin=admin)), as_json=as_json)
+    _issue(_create(name, database, partial(_show, as_json=as_json), admin=admin), as_json=as_json)
 
 
-async def _create(name: str, database: str | None, *, admin: bool) -> "Issued":
+async def _create(name: str, database: str | None, show: "Show", *, admin: bool) -> "Issued":
     async with opened(database) as store:
         named = [one for one in await store.projects.list() if name.strip() in (one.name, one.id)]
         if len(named) > 1:
             raise InputError(f"more than one project is called {name!r}: give its id")
         project = named[0] if named else await store.projects.create(name)
-        return await store.keys.create(project.id, "admin" if admin else "ingest", admin=admin)
+        return await store.keys.create(project.id, "admin" if admin else "ingest", admin=admin, show=show)
 
 
-def _require_output() -> None:
-    """Raise InputError where nobody could see a key: it is shown once."""
+def _issue(issuing: Coroutine[Any, Any, "Issued"], *, as_json: bool) -> None:
+    """Make a key and show it. Raises InputError, LoopwatchError where nobody could see it."""
     if sys.stdout is None:
+        issuing.close()
         raise InputError("standard output is closed: the new key could not be shown")
+    run(issuing)
+    if not as_json:
+        click.echo("Keep the key: it is shown this once.", err=True)
 
 
 def _show(issued: "Issued", *, as_json: bool) -> None:
+    """Print a new key. Raises LoopwatchError where it cannot be: the store takes it back then."""
+    try:
+        _print(issued, as_json=as_json)
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nothing left to flush at exit
+        reason = f"the new key could not be shown ({error.strerror}) and was revoked: ask for another"
+        raise LoopwatchError(reason) from None
+
+
+def _print(issued: "Issued", *, as_json: bool) -> None:
     shown = {"project": issued.key.project_id, "key": issued.secret}
     if as_json:
         click.echo(json.dumps(shown))
@@ -57,8 +74,6 @@ def _show(issued: "Issued", *, as_json: bool) -> None:
         for label, value in shown.items():
             click.echo(f"{label:9}{value}")
     sys.stdout.flush()  # or a full disk would be noticed after the good news
-    if not as_json:
-        click.echo("Keep the key: it is shown this once.", err=True)
 
 
 @keys.command("list", epilog="Example: loopwatch keys list")
@@ -81,7 +96,9 @@ def list_keys(project: str | None, database: str | None, *, as_json: bool) -> No
             click.echo(json.dumps(shown))
         else:
             kind = "admin" if key.admin else "ingest"
-            click.echo(f"{key.id}  {shown['key']}  {kind:6}  {shown['state']:8}  {key.project_id}  {name}")
+            click.echo(
+                f"{key.id}  {shown['key']}  {kind:6}  {shown['state']:8}  {key.project_id}  {printable(name)}"
+            )
 
 
 async def _list(project: str | None, database: str | None) -> "list[tuple[Key, str]]":
@@ -128,10 +145,10 @@ def rotate(key: str, overlap: float, database: str | None, *, as_json: bool) -> 
     """Make a new key in place of one, which goes on for a while."""
     if math.isnan(overlap):
         raise InputError("--overlap must be a number of hours")
-    _require_output()
-    _show(run(_rotate(key, timedelta(hours=overlap), database)), as_json=as_json)
+    show = partial(_show, as_json=as_json)
+    _issue(_rotate(key, timedelta(hours=overlap), database, show), as_json=as_json)
 
 
-async def _rotate(key: str, overlap: timedelta, database: str | None) -> "Issued":
+async def _rotate(key: str, overlap: timedelta, database: str | None, show: "Show") -> "Issued":
     async with opened(database) as store:
-        return await store.keys.rotate(key, overlap)
+        return await store.keys.rotate(key, overlap, show=show)

@@ -73,6 +73,8 @@ def serve(
         burst=4 * rate,
         secret=os.environ.get(SIGNING_ENV, "").encode(),
     )
+    if not host.strip():
+        raise InputError("--host must be an address; 0.0.0.0 is every one of this machine")
     if math.isnan(rate):
         raise InputError("--rate must be a number of requests a second")
     logs.configure(people=is_terminal(sys.stderr))

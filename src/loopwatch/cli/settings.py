@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from loopwatch.cli.database import db_option, opened, project_option, reach_option, run, the_project
+from loopwatch.config.defects import shown
 from loopwatch.errors import InputError
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def _document(file: Any) -> dict[str, Any]:
 def _change(text: str) -> tuple[str, Any]:
     key, equals, value = text.partition("=")
     if not equals or not key:
-        raise InputError(f"{text!r} is no KEY=VALUE")
+        raise InputError(f"{shown(text)} is no KEY=VALUE")
     try:
         return key, json.loads(value)
     except (ValueError, RecursionError):

@@ -21,8 +21,10 @@ SHOWN_CHARS = 60
 """Longest value, key or name shown in a message."""
 
 _SECRET_KEYS = frozenset({"apiKeyEnv", "baseUrl"})  # where a secret is most likely to be written by mistake
-_KEY_PREFIX = re.compile(r"sk[-_][\w-]{8}|Bearer\s")
+_KEY_PREFIX = re.compile(r"(?:sk|wk)[-_][\w-]{8}|Bearer\s")
 _PLAIN_KEY = re.compile(r"[A-Za-z_$][\w$-]*", re.ASCII)
+_URL = re.compile(r"(?:[a-z][a-z0-9+.-]*://|(?:[\w-]+\.)+[a-z]{2,}(?::\d+)?/)\S*", re.IGNORECASE)
+"""A URL, or one without its beginning: a webhook's path is its password."""
 _LONG_RUN = 16
 """Letters and digits in a row, some of each, from which on a text is taken for a key."""
 
@@ -109,9 +111,14 @@ def shown(value: Any) -> str:
         return "{…}" if value else "{}"
     if isinstance(value, list):
         return "[…]" if value else "[]"
-    if isinstance(value, str) and looks_like_key(value):
-        return '"…"'
+    if isinstance(value, str):
+        value = discreet(value)
     return printable(json.dumps(value, ensure_ascii=False))
+
+
+def discreet(text: str) -> str:
+    """``text`` for a message: no key, and of a URL only that it is one, whatever place it was written in."""
+    return "…" if looks_like_key(text) else _URL.sub("<URL>", text)
 
 
 def showable(path: Path) -> bool:

@@ -27,7 +27,7 @@ REVEAL = "reveal"
 """The context of a dump that is to be stored, secrets and all."""
 
 MOST_RECIPIENTS = 20
-_LEAST_SECRET = 16
+LEAST_SECRET = 16
 _ADDRESS = re.compile(r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*")
 _MOST_ADDRESS = 254
 
@@ -43,8 +43,8 @@ def _url(value: SecretStr, info: ValidationInfo) -> SecretStr:
 
 def _long(value: SecretStr) -> SecretStr:
     secret = value.get_secret_value()
-    if len(secret) < _LEAST_SECRET or not secret.isprintable() or not secret.isascii():
-        raise refuse(f"must have at least {_LEAST_SECRET} letters, digits or signs: make a random one")
+    if len(secret) < LEAST_SECRET or not secret.isprintable() or not secret.isascii():
+        raise refuse(f"must have at least {LEAST_SECRET} letters, digits or signs: make a random one")
     return value
 
 

@@ -10,8 +10,8 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from loopwatch.config.defects import Defect, Fault, Path, found, locus, shown
-from loopwatch.config.destinations import KINDS, MASK, SECRETS, is_mask
+from loopwatch.config.defects import Defect, Fault, Path, discreet, found, locus, shown
+from loopwatch.config.destinations import KINDS, LEAST_SECRET, MASK, SECRETS, is_mask
 from loopwatch.config.faults import fault
 from loopwatch.config.fields import keys
 from loopwatch.config.project import Cap, ProjectSettings
@@ -94,7 +94,7 @@ def _between(channels: Any) -> Iterator[Fault]:
         key = _key(channel)
         if key is not None and key in seen:
             place: Path = ("channels", index, "id")
-            yield Fault(place, f"must be unique: another channel is called {key}", shown=False)
+            yield Fault(place, f"must be unique: another channel is called {discreet(key)}", shown=False)
         elif key is not None:
             seen.add(key)
 
@@ -105,8 +105,9 @@ def _key(channel: Any) -> str | None:
 
 
 def _defect(one: Fault, document: Mapping[str, Any]) -> Defect:
-    """The fault with its value, unless that may be a secret or hold one."""
+    """The fault with its value, unless that may be a secret or hold one: of a channel, any long text may."""
     value = found(document, one.path)
     is_plain = isinstance(value, str | int | float | list | dict) or value is None
-    is_shown = one.shown and is_plain and not SECRETS.intersection(one.path)
+    is_long = isinstance(value, str) and len(value) >= LEAST_SECRET and one.path[:1] == ("channels",)
+    is_shown = one.shown and is_plain and not is_long and not SECRETS.intersection(one.path)
     return Defect(one.reason, locus=locus(one.path), value=shown(value) if is_shown else None)

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from itertools import islice
 
-from loopwatch.config.defects import looks_like_key, printable
+from loopwatch.config.defects import discreet, looks_like_key, printable
 
 MOST_KNOWN = 50
 """Known names that a misspelt one is compared with: a hostile document may have thousands of each."""
@@ -17,10 +17,10 @@ def nearest(name: str, known: Iterable[str]) -> str:
     plain = {_plain(one): one for one in names}
     close = get_close_matches(_plain(name), plain, n=1)
     if close:
-        return f": did you mean `{printable(plain[close[0]])}`?"
+        return f": did you mean `{printable(discreet(plain[close[0]]))}`?"
     if not names:
         return ""
-    return f": there is {', '.join(printable(one) for one in names[:MOST_LISTED])}"
+    return f": there is {', '.join(printable(discreet(one)) for one in names[:MOST_LISTED])}"
 
 
 def _plain(name: str) -> str:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, cast
 
 from loopwatch.errors import InputError
 from loopwatch.records.call import USAGE_SOURCES, Call, UsageSource
-from loopwatch.records.identity import Pseudonym, personal
+from loopwatch.records.identity import Pseudonym, addressed, personal
 from loopwatch.records.moments import clamped, read_moment
 
 MOST_TOKENS = 1_000_000_000
@@ -61,37 +61,47 @@ def _read(row: Mapping[str, Any], arrival: Arrival) -> Call:
     source = _source(row)
     if source is None:
         source = "provider" if any(tokens.values()) else "unknown"  # a call that failed has no usage
-    received = arrival.received_at
+    received, pseudonym = arrival.received_at, arrival.pseudonym
     return Call(
-        event_id=_text(row, "eventId") or str(uuid.uuid4()),  # 0.1.x sends none, so nothing can be deduced
+        # 0.1.x sends none, so nothing can be deduced
+        event_id=_label(row, pseudonym, "eventId") or str(uuid.uuid4()),
         at=clamped(read_moment(row.get("at") or row.get("timestamp")), received, arrival.window),
         received_at=received,
-        user_id=name(_text(row, "userId"), "userId", arrival.pseudonym),
-        feature=name(_text(row, "feature"), "feature", arrival.pseudonym),
-        plan=_text(row, "plan", "planName"),
+        user_id=name(_text(row, "userId"), "userId", pseudonym),
+        feature=name(_text(row, "feature"), "feature", pseudonym),
+        plan=name(_text(row, "plan", "planName"), "plan", pseudonym),
         plan_revenue_usd=_price(row, "planRevenueUsd"),
-        provider=_text(row, "provider", "providerName") or "unknown",
-        request_model=_text(row, "requestModel", "model") or "unknown",
-        response_model=_text(row, "responseModel"),
+        provider=_label(row, pseudonym, "provider", "providerName") or "unknown",
+        request_model=_label(row, pseudonym, "requestModel", "model") or "unknown",
+        response_model=_label(row, pseudonym, "responseModel"),
         usage_source=source,
-        estimate_method=_text(row, "estimateMethod"),
+        estimate_method=_label(row, pseudonym, "estimateMethod"),
         provider_cost_usd=_price(row, "providerCostUsd") if source == "reconciled" else None,
         latency_ms=_latency(row.get("latencyMs")),
         loop_aborts=_count(row, "loopAborts"),
         loop_abort_words=_count(row, "loopAbortWords"),
         loop_abort_chars=_count(row, "loopAbortChars"),
-        loop_rule=_text(row, "loopRule"),
-        generation_ids=_generations(row),
+        loop_rule=_label(row, pseudonym, "loopRule"),
+        generation_ids=_generations(row, pseudonym),
         **tokens,
     )
 
 
 def name(text: str | None, key: str, pseudonym: Pseudonym | None) -> str | None:
-    """The name of a user or feature as it may be kept; the same rule for a row and for a question about it.
+    """The name of a user, feature or plan as it may be kept; the same for a row and for a question about it.
 
     Raises InputError with the reason where it looks personal and the project hashes nothing.
     """
-    looks_like = personal(text) if text else None
+    return _kept(text, key, personal(text) if text else None, pseudonym)
+
+
+def _label(row: Mapping[str, Any], pseudonym: Pseudonym | None, key: str, other: str = "") -> str | None:
+    """What a machine calls a thing: any digits are right there, an e-mail address is not."""
+    text = _text(row, key, other)
+    return _kept(text, key, addressed(text) if text else None, pseudonym)
+
+
+def _kept(text: str | None, key: str, looks_like: str | None, pseudonym: Pseudonym | None) -> str | None:
     if text is None or looks_like is None:
         return text
     if pseudonym is not None:
@@ -171,11 +181,11 @@ def _source(row: Mapping[str, Any]) -> UsageSource | None:
     return cast("UsageSource", value)
 
 
-def _generations(row: Mapping[str, Any]) -> tuple[str, ...]:
+def _generations(row: Mapping[str, Any], pseudonym: Pseudonym | None) -> tuple[str, ...]:
     value = row.get("generationIds")
     if value is None:
         return ()
     if not isinstance(value, list | tuple) or len(value) > MOST_GENERATIONS:
         raise InputError(f"generationIds must be a list of at most {MOST_GENERATIONS} texts")
-    ids = (_text({"generationIds": one}, "generationIds") for one in value)
+    ids = (_label({"generationIds": one}, pseudonym, "generationIds") for one in value)
     return tuple(one for one in ids if one is not None)

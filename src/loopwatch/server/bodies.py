@@ -15,6 +15,8 @@ MOST_BATCH = 4 * 1_048_576
 """Bytes of a batch as it is sent."""
 MOST_UNPACKED = 8 * 1_048_576
 """Bytes of a batch once it is unpacked: 5,000 rows are 3 MiB. What is decoded holds up everybody else."""
+MOST_MEMBERS = 64
+"""Gzip streams in a row that a body may be of: what is left is copied for each."""
 _GZIP = 31
 """zlib's word for: gzip's header, the largest window."""
 
@@ -52,7 +54,9 @@ def unpacked(data: bytes, most: int) -> bytes:
     parts: list[bytes] = []
     size = 0
     try:
-        while data:
+        for _ in range(MOST_MEMBERS):
+            if not data:
+                return b"".join(parts)
             member = zlib.decompressobj(_GZIP)
             parts.append(member.decompress(data, most + 1 - size))
             size += len(parts[-1])
@@ -63,7 +67,9 @@ def unpacked(data: bytes, most: int) -> bytes:
             data = member.unused_data
     except zlib.error:
         raise HTTPException(HTTPStatus.BAD_REQUEST, "the body is no gzip, as its header says") from None
-    return b"".join(parts)
+    raise HTTPException(
+        HTTPStatus.BAD_REQUEST, f"the body is of more than {MOST_MEMBERS} gzip streams: use one"
+    )
 
 
 def _too_large(most: int, how: str = "") -> HTTPException:

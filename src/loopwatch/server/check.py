@@ -1,17 +1,15 @@
 """Whether a user's next call may go ahead: blocked by hand, hot, at the plan's cap, or free to go."""
 
-from http import HTTPStatus
 from typing import Any
 
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
 from loopwatch.records.money import usd
-from loopwatch.records.row import MOST_CHARS, name
 from loopwatch.server.answers import Json
 from loopwatch.server.auth import admitted
 from loopwatch.server.downgrades import cheaper
+from loopwatch.server.queries import storable, user
 from loopwatch.server.services import services
 from loopwatch.store.users import CapState
 
@@ -30,9 +28,8 @@ async def check(request: Request) -> Response:
     server = services(request)
     if user_id is None:
         return Json({"allowed": True})
-    arrival = await server.arrival(key.project_id)
-    user = name(user_id, "userId", arrival.pseudonym)
-    state = await server.store.users.cap_state(key.project_id, str(user), plan, model)
+    known = await user(request, key.project_id, user_id)
+    state = await server.store.users.cap_state(key.project_id, known, plan, model)
     alternative = state.downgrade_to
     if alternative is None and model is not None and state.cap is not None and state.reached:
         settings = (await server.store.projects.settings(key.project_id)).settings
@@ -60,8 +57,5 @@ def answer(state: CapState, model: str | None, alternative: str | None) -> dict[
 
 def _text(request: Request, field: str) -> str | None:
     """A name from the address; None where it is absent or blank."""
-    value = request.query_params.get(field, "")
-    if len(value) > MOST_CHARS or "\x00" in value:
-        reason = f"{field} is longer than {MOST_CHARS} characters, or holds one that cannot be stored"
-        raise HTTPException(HTTPStatus.BAD_REQUEST, reason)
+    value = storable(request.query_params.get(field, ""), field)
     return value if value.strip() else None

@@ -11,7 +11,7 @@ from loopwatch.alerts.alert import entry
 from loopwatch.records.money import usd
 from loopwatch.server.answers import Json
 from loopwatch.server.auth import admitted
-from loopwatch.server.queries import MOST_LISTED, MOST_OFFSET, moment, number
+from loopwatch.server.queries import MOST_LISTED, MOST_OFFSET, moment, number, user
 from loopwatch.server.services import services
 from loopwatch.store.alerts import Raised
 from loopwatch.store.opening import Store
@@ -21,7 +21,7 @@ from loopwatch.store.users import UserMonth
 
 DAYS = 30
 ANONYMOUS = "anonymous"
-"""What all calls without a user are listed under."""
+"""What all calls without a user are listed under; ``anonymous`` tells them from one so named."""
 
 
 async def me(request: Request) -> Response:
@@ -105,6 +105,7 @@ def _user(one: UserMonth) -> dict[str, Any]:
     margin = one.margin_nano
     return {
         "userId": one.user_id or ANONYMOUS,
+        "anonymous": not one.user_id,
         "totalCostUsd": usd(one.cost_nano),
         "planRevenueUsd": None if one.revenue_nano is None else usd(one.revenue_nano),
         "marginUsd": None if margin is None else usd(margin),
@@ -122,9 +123,10 @@ async def alerts(request: Request) -> Response:
     key = await admitted(request)
     limit = number(request, "limit", 100, MOST_LISTED, least=1)
     server = services(request)
+    asked = request.query_params.get("userId")
     found = await server.store.alerts.list(
         key.project_id,
-        user_id=request.query_params.get("userId"),
+        user_id=None if asked is None else await user(request, key.project_id, asked),
         before=moment(request, "before"),
         limit=limit,
     )

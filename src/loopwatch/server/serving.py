@@ -12,6 +12,7 @@ from types import FrameType
 
 import uvicorn
 from starlette.applications import Starlette
+from starlette.types import ASGIApp
 
 from loopwatch.alerts.channels.email.mailer import mailer_from
 from loopwatch.alerts.channels.registry import Kit
@@ -23,6 +24,7 @@ from loopwatch.config.reach import Reach
 from loopwatch.errors import LoopwatchError
 from loopwatch.server.app import create_app
 from loopwatch.server.buckets import BURST, RATE, Buckets
+from loopwatch.server.connections import Allowance, connections, room
 from loopwatch.server.prices import Prices
 from loopwatch.server.services import Services, Telling, courier
 from loopwatch.store.opening import open_store
@@ -91,7 +93,7 @@ async def serve(options: Options) -> None:
     with _listening(options) as bound:
         options = replace(options, port=bound.getsockname()[1])
         async with opened(options) as app:
-            server = uvicorn.Server(_config(app))
+            server = uvicorn.Server(configured(app, room()))
             with _signals_end_here():
                 _log.info("listening on %s, database %s", options.address, described(options.database))
                 settle()
@@ -124,17 +126,18 @@ def _listening(options: Options) -> socket.socket:
     try:
         return socket.create_server((options.host, options.port), family=family, backlog=2_048)
     except OSError as error:
-        is_name = isinstance(error, socket.gaierror)  # whose numbers are not the system's
-        reason = os.strerror(error.errno) if error.errno and not is_name else "no such address"
+        is_name = isinstance(error, socket.gaierror) or (error.errno or 0) <= 0  # not the system's numbers
+        reason = "no such address" if is_name else os.strerror(error.errno or 0)
         raise LoopwatchError(
             f"{options.host}:{options.port} cannot be listened on ({reason}): choose another --host or --port"
         ) from None
 
 
-def _config(app: Starlette) -> uvicorn.Config:
+def configured(app: ASGIApp, allowance: Allowance) -> uvicorn.Config:
+    """How uvicorn serves an application of ours."""
     return uvicorn.Config(
         app,
-        http="httptools",
+        http=connections(allowance),
         ws="none",
         lifespan="on",
         access_log=False,

@@ -3,10 +3,9 @@
 from starlette.requests import Request
 from starlette.responses import Response
 
-from loopwatch.errors import InputError
-from loopwatch.records.row import MOST_CHARS, name
 from loopwatch.server.answers import Json
 from loopwatch.server.auth import admitted
+from loopwatch.server.queries import user
 from loopwatch.server.services import services
 
 
@@ -25,22 +24,19 @@ async def unblock(request: Request) -> Response:
 
 
 async def erase(request: Request) -> Response:
-    """Delete everything that is kept about the user; the project's sums stay, they name nobody."""
+    """Delete what is kept about the user, except a block; the project's sums stay, they name nobody."""
     project_id, user_id, _ = await _meant(request)
-    gone = await services(request).store.users.erase(project_id, user_id)
-    return Json({"userId": user_id, "deletedCalls": gone})
+    users = services(request).store.users
+    gone = await users.erase(project_id, user_id)
+    state = await users.cap_state(project_id, user_id, None, None)
+    return Json({"userId": user_id, "deletedCalls": gone, "blocked": state.blocked})
 
 
 async def _meant(request: Request) -> tuple[str, str, str]:
     """The project, the user as they are stored, and who asks. Raises InputError for an id that cannot be."""
     key = await admitted(request, admin=True)
-    server = services(request)
-    text = request.path_params["user_id"]
-    if not text.strip() or len(text) > MOST_CHARS or "\x00" in text or not _storable(text):
-        raise InputError(f"a user's id has 1 to {MOST_CHARS} characters that can be stored")
-    user_id = name(text, "userId", (await server.arrival(key.project_id)).pseudonym)
-    return key.project_id, str(user_id), f"key {key.prefix}"
-
-
-def _storable(text: str) -> bool:
-    return not any("\ud800" <= char <= "\udfff" for char in text)
+    return (
+        key.project_id,
+        await user(request, key.project_id, request.path_params["user_id"]),
+        f"key {key.prefix}",
+    )

@@ -46,6 +46,7 @@ class Database:
     def __init__(self, engine: AsyncEngine, clock: Clock) -> None:
         self.engine = engine
         self.clock = clock
+        self.is_open = False  # until then whoever opens it is told, and the log need not be
         self._one_writer = asyncio.Lock() if self.is_sqlite else None
         self._file: tuple[int, int] | None = None  # which file a SQLite database is
 
@@ -89,14 +90,14 @@ class Database:
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[AsyncConnection]:
         """A transaction that only reads: one state of the database throughout on SQLite."""
-        with translated(self.name):
+        with translated(self.name, logged=self.is_open):
             async with self.engine.connect() as connection:
                 yield connection
 
     @asynccontextmanager
     async def writing(self) -> AsyncIterator[AsyncConnection]:
         """A transaction that is durable once the block ends, and undone where it raises."""
-        with translated(self.name):
+        with translated(self.name, logged=self.is_open):
             async with self.transaction() as connection:
                 yield connection
 

@@ -78,17 +78,18 @@ def unavailable(error: BaseException, name: str = "the database") -> StoreUnavai
 
 
 @contextmanager
-def translated(name: str) -> Iterator[None]:
+def translated(name: str, *, logged: bool) -> Iterator[None]:
     """Turn what SQLAlchemy and the drivers raise into errors of ours; the cause is not shown.
 
-    Where the database is at fault the log has a line, whoever asked.
+    Where the database is at fault the log has a line, if ``logged``: whoever asked may be far away.
     """
     try:
         yield
     except DATABASE_ERRORS as error:
         if is_outage(error):
             reason = unavailable(error, name)
-            _log.warning("%s", reason)
+            if logged:
+                _log.warning("%s", reason)
             raise reason from None
         raise StoreError(f"the database refused a statement ({type(error).__name__})") from error
 

@@ -7,9 +7,12 @@ what it found comes back with it; all else is aiosqlite's.
 
 import sqlite3
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import aiosqlite
+
+if TYPE_CHECKING:
+    from asyncio import Future
 
 T = TypeVar("T")
 
@@ -65,6 +68,21 @@ class Connection(aiosqlite.Connection):
     def __init__(self, connector: Callable[[], sqlite3.Connection]) -> None:
         super().__init__(connector, iter_chunk_size=64)
         self._thread.daemon = True  # a process that ends does not wait for a database
+        self._stopped: Future[None] | None = None
+
+    def stop(self) -> "Future[None] | None":
+        """End the connection's thread."""
+        self._stopped = super().stop()
+        return self._stopped
+
+    async def _connect(self) -> aiosqlite.Connection:
+        """Connect; where that fails, not before the thread is gone: it speaks to a loop that may end next."""
+        try:
+            return await super()._connect()
+        except Exception:
+            if self._stopped is not None:
+                await self._stopped
+            raise
 
     def cursor(self) -> Any:
         """A cursor; made here, not there."""

@@ -7,6 +7,7 @@ import hashlib
 import hmac
 import secrets
 from collections import OrderedDict
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
@@ -56,6 +57,9 @@ class Issued(NamedTuple):
         return f"Issued(key={self.key!r})"
 
 
+Show = Callable[[Issued], None]
+
+
 class Keys:
     """The keys of all projects."""
 
@@ -63,10 +67,26 @@ class Keys:
         self._database = database
         self._cache: OrderedDict[str, tuple[float, Key]] = OrderedDict()
 
-    async def create(self, project_id: str, name: str, *, admin: bool = False) -> Issued:
-        """Make a key. Raises InputError where there is no such project."""
+    async def create(
+        self, project_id: str, name: str, *, admin: bool = False, show: Show | None = None
+    ) -> Issued:
+        """Make a key. Raises InputError where there is no such project.
+
+        ``show`` is how its owner gets to see it: where that fails the key is revoked again.
+        """
         async with self._database.writing() as connection:
-            return await self._create(connection, project_id, name, admin=admin)
+            issued = await self._create(connection, project_id, name, admin=admin)
+        await self._hand_over(issued, show)
+        return issued
+
+    async def _hand_over(self, issued: Issued, show: Show | None) -> None:
+        if show is None:
+            return
+        try:
+            show(issued)
+        except BaseException:
+            await self.revoke(issued.key.id)
+            raise
 
     async def list(self, project_id: str | None = None) -> list[Key]:
         """A project's keys, or everybody's, oldest first; revoked ones too."""
@@ -90,18 +110,25 @@ class Keys:
         self._forget(key.id)
         return True
 
-    async def rotate(self, key_id: str, overlap: timedelta, project_id: str | None = None) -> Issued:
-        """A new key in place of one, which holds for ``overlap`` yet. Raises InputError if there is none."""
+    async def rotate(
+        self, key_id: str, overlap: timedelta, project_id: str | None = None, *, show: Show | None = None
+    ) -> Issued:
+        """A new key in place of one, which holds for ``overlap`` yet. Raises InputError if there is none.
+
+        ``show`` is as in ``create``: where it fails, the old key goes on as if nothing had been asked.
+        """
         now = self._database.clock.now()
         async with self._database.writing() as connection:
             old = await self._find(connection, key_id, project_id)
             if old is None or not old.holds(now):
                 raise InputError("there is no such key that still holds: see `loopwatch keys list`")
-            ends = now + max(overlap, timedelta(0))
-            if old.expires_at is None or ends < old.expires_at:
-                changed = update(keys).where(keys.c.id == old.id).values(expires_us=micros(ends))
-                await connection.execute(changed)
             issued = await self._create(connection, old.project_id, old.name, admin=old.admin)
+        await self._hand_over(issued, show)
+        ends = micros(now + max(overlap, timedelta(0)))
+        is_later = or_(keys.c.expires_us.is_(None), keys.c.expires_us > ends)
+        async with self._database.writing() as connection:
+            changed = update(keys).where(keys.c.id == old.id, is_later)
+            await connection.execute(changed.values(expires_us=ends))
         self._forget(old.id)
         return issued
 

@@ -95,6 +95,7 @@ async def open_store(
         if upgrade or (upgrade is None and database.is_sqlite):
             await schema.upgrade(database)
         await schema.check(database)
+        database.is_open = True
         sql = SqlWindows()
         summed = sql if windows is None else ValkeyWindows(windows, sql, database.clock)
         projects = Projects(database)

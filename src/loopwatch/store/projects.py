@@ -6,6 +6,7 @@ where the version is new: no process goes by what another has changed.
 
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -36,11 +37,16 @@ class Project(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Versioned(msgspec.Struct, frozen=True, kw_only=True):
-    """Settings, which version of them, and the way in which this project hashes names, if it does."""
+    """Settings, which version of them, and the ways in which this project hashes names.
+
+    ``pseudonym`` is for those that look personal, None where the project refuses them; ``tombstone`` for
+    users who were blocked when they were deleted.
+    """
 
     version: int
     settings: ProjectSettings
     pseudonym: Pseudonym | None
+    tombstone: Pseudonym
 
 
 class Change(msgspec.Struct, frozen=True, kw_only=True):
@@ -66,13 +72,14 @@ class Projects:
         reach: Reach = Reach(),  # noqa: B008  frozen
     ) -> Project:
         """Make a project. Raises InputError for its name, ConfigError for its settings."""
-        if not name.strip() or len(name) > MOST_NAME or "\x00" in name:
-            raise InputError(f"a project needs a name of 1 to {MOST_NAME} characters")
+        name = name.strip()
+        if not name or len(name) > MOST_NAME or not name.isprintable():
+            raise InputError(f"a project needs a name of 1 to {MOST_NAME} characters that can be printed")
         document = read_settings(settings or {}, reach).document()
         now = self._database.now()
         row: dict[str, Any] = {
             "id": f"prj_{secrets.token_hex(8)}",
-            "name": name.strip(),
+            "name": name,
             "created_us": now,
             "settings": _text(document),
             "settings_version": 1,
@@ -179,7 +186,8 @@ class Projects:
     ) -> Versioned:
         before = _existing(await self.current(Remote(connection), [project_id]), project_id)
         old = before.settings.document()
-        new = read_settings(unmasked(document, old), reach).document()
+        known = frozenset(str(channel["url"]) for channel in old.get("channels", ()) if "url" in channel)
+        new = read_settings(unmasked(document, old), replace(reach, known=known)).document()
         changed = sorted(key for key in old.keys() | new.keys() if old.get(key) != new.get(key))
         if not changed:
             return before
@@ -220,8 +228,13 @@ def _of_those(dialect: str, *columns: ColumnElement[Any]) -> tuple[Rows, Select[
 
 def _versioned(version: int, document: str, pseudonym_key: str) -> Versioned:
     settings = read_settings(msgspec.json.decode(document), EVERYWHERE)
-    hashed = pseudonym(bytes.fromhex(pseudonym_key)) if settings.pseudonymise else None
-    return Versioned(version=version, settings=settings, pseudonym=hashed)
+    key = bytes.fromhex(pseudonym_key)
+    return Versioned(
+        version=version,
+        settings=settings,
+        pseudonym=pseudonym(key) if settings.pseudonymise else None,
+        tombstone=pseudonym(key, "gone_"),
+    )
 
 
 def _existing(found: Mapping[str, Versioned], project_id: str) -> Versioned:

@@ -1,5 +1,6 @@
 """The users of a project: who costs what, who is blocked, and whether the next call may go ahead."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Literal, NamedTuple
 
@@ -16,12 +17,14 @@ from sqlalchemy import (
     func,
     select,
 )
+from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlalchemy.sql.expression import FromClause
 
 from loopwatch.config.project import Cap
 from loopwatch.errors import InputError
 from loopwatch.records.moments import moment, span_micros
 from loopwatch.records.money import nano_usd
+from loopwatch.store import tombstones
 from loopwatch.store.crossings import month_costs
 from loopwatch.store.dialect import insert
 from loopwatch.store.engines import Database
@@ -145,7 +148,7 @@ class Users:
         wanted = _summed(project_id, month or month_of(self._database.clock.now()), search=search)
         page = _flagged(wanted, project_id, order, limit, offset)
         async with self._database.reading() as connection:
-            return [_user_month(row) for row in await connection.execute(page)]
+            return [*await self._months(connection, project_id, page)]
 
     async def count(self, project_id: str, *, month: int | None = None, search: str = "") -> int:
         """How many users ``list`` has in all."""
@@ -163,8 +166,22 @@ class Users:
         wanted = month or month_of(self._database.clock.now())
         of_one = _flagged(_summed(project_id, wanted, user_id=user_id), project_id, "margin", 1, 0)
         async with self._database.reading() as connection:
-            row = (await connection.execute(of_one)).one_or_none()
-        return row and _user_month(row)
+            return next(iter(await self._months(connection, project_id, of_one)), None)
+
+    async def _months(
+        self, connection: AsyncConnection, project_id: str, statement: Select[Any]
+    ) -> Sequence[UserMonth]:
+        rows = (await connection.execute(statement)).all()
+        gone = await self._blocked_when_deleted(connection, project_id, *(row.user_id for row in rows))
+        return [_user_month(row, blocked=row.blocked or row.user_id in gone) for row in rows]
+
+    async def _blocked_when_deleted(
+        self, connection: AsyncConnection, project_id: str, *user_ids: str
+    ) -> frozenset[str]:
+        current = await self._projects.current(Remote(connection), [project_id])
+        if project_id not in current:
+            return frozenset()
+        return await tombstones.blocked(connection, project_id, user_ids, current[project_id].tombstone)
 
     async def get(self, project_id: str, user_id: str) -> UserState | None:
         """How a user stands now; None where the project has no such user."""
@@ -178,6 +195,7 @@ class Users:
             length = span_micros(settings.window.total_seconds())
             fills = await SqlWindows().fills(Remote(connection), {user: span(now, length)}, ())
             cost = (await month_costs(Remote(connection), [user], now)).get(user, (0, 0))
+            gone = await self._blocked_when_deleted(connection, project_id, user_id)
         fill = fills.get(user, Fill())
         ends = (row.last_alert_us or 0) + span_micros(settings.cooldown.total_seconds())
         return UserState(
@@ -186,8 +204,8 @@ class Users:
             plan_revenue_nano=row.plan_revenue_nano,
             first_at=moment(row.first_us),
             last_at=moment(row.last_us),
-            blocked=row.blocked,
-            blocked_reason=row.blocked_reason,
+            blocked=row.blocked or bool(gone),
+            blocked_reason=row.blocked_reason or (tombstones.REASON if gone else None),
             muted=row.muted,
             hot_until=moment(ends) if row.last_alert_us is not None and ends > now else None,
             suppressed=row.suppressed,
@@ -204,15 +222,17 @@ class Users:
             current = await self._projects.current(Remote(connection), [project_id])
             if project_id not in current:
                 raise InputError(f"there is no project {project_id!r}")
-            settings = current[project_id].settings
-            found = await connection.execute(select(users).where(*_is(project_id, user_id)))
-            row = found.one_or_none()
+            settings, gone = current[project_id].settings, current[project_id].tombstone(user_id)
+            either = (users.c.project_id == project_id, users.c.user_id.in_((user_id, gone)))
+            rows = {row.user_id: row for row in await connection.execute(select(users).where(*either))}
             spent = (await month_costs(Remote(connection), [user], now)).get(user, (0, 0))[0]
+        row = rows.get(user_id)
+        blocked = next((one for one in (row, rows.get(gone)) if one is not None and one.blocked), None)
         last = row.last_alert_us if row is not None else None
         cooldown = span_micros(settings.cooldown.total_seconds())
         return CapState(
-            blocked=row is not None and row.blocked,
-            blocked_reason=row.blocked_reason if row is not None else None,
+            blocked=blocked is not None,
+            blocked_reason=blocked.blocked_reason if blocked is not None else None,
             hot=settings.block_while_hot and last is not None and now < last + cooldown,
             cap=settings.caps.get(plan) if plan else None,
             spent_nano=spent,
@@ -224,7 +244,7 @@ class Users:
         await self._flag(project_id, user_id, blocked=True, blocked_reason=reason)
 
     async def unblock(self, project_id: str, user_id: str) -> None:
-        """Let the user's calls through again."""
+        """Let the user's calls through again, also one who was blocked when their data was deleted."""
         await self._flag(project_id, user_id, blocked=False, blocked_reason=None)
 
     async def mute(self, project_id: str, user_id: str, *, muted: bool = True) -> None:
@@ -234,11 +254,13 @@ class Users:
     async def erase(self, project_id: str, user_id: str) -> int:
         """Delete everything about one user: calls, alerts, messages. Returns the number of calls.
 
-        The project's hourly sums stay: they name nobody. The user's monthly ones go.
+        The project's hourly sums stay: they name nobody. The user's monthly ones go. A user who is blocked
+        stays so, under a name that tells nothing (``tombstones``), until they are unblocked.
         """
         of_user = select(alerts.c.id).where(alerts.c.project_id == project_id, alerts.c.user_id == user_id)
         async with self._database.writing() as connection:
-            await connection.execute(select(users).where(*_is(project_id, user_id)).with_for_update())
+            locked = select(users.c.blocked).where(*_is(project_id, user_id)).with_for_update()
+            is_blocked = (await connection.execute(locked)).scalar_one_or_none()
             await connection.execute(delete(outbox).where(outbox.c.alert_id.in_(of_user)))
             for table in (alerts, user_months, window_buckets):
                 await connection.execute(
@@ -248,6 +270,10 @@ class Users:
                 delete(calls).where(calls.c.project_id == project_id, calls.c.user_id == user_id)
             )
             await connection.execute(delete(users).where(*_is(project_id, user_id)))
+            if is_blocked:
+                current = await self._projects.current(Remote(connection), [project_id])
+                name = current[project_id].tombstone(user_id)
+                await tombstones.put(connection, project_id, name, self._database.now())
         await self._windows.forget([(project_id, user_id)])
         return gone.rowcount
 
@@ -258,11 +284,14 @@ class Users:
         new = {"project_id": project_id, "user_id": user_id, "first_us": now, "last_us": now}
         made = insert(self._database.dialect, users).values(**new, **flags)
         async with self._database.writing() as connection:
-            if project_id not in await self._projects.current(Remote(connection), [project_id]):
+            current = await self._projects.current(Remote(connection), [project_id])
+            if project_id not in current:
                 raise InputError(f"there is no project {project_id!r}")
             await connection.execute(
                 made.on_conflict_do_update(index_elements=["project_id", "user_id"], set_=flags)
             )
+            if flags.get("blocked") is False:
+                await tombstones.take_away(connection, project_id, current[project_id].tombstone(user_id))
 
 
 def _is(project_id: str, user_id: str) -> tuple[Any, Any]:
@@ -314,7 +343,7 @@ def _flagged(sums: Subquery, project_id: str, order: Order, limit: int, offset: 
     )
 
 
-def _user_month(row: Any) -> UserMonth:
+def _user_month(row: Any, *, blocked: bool) -> UserMonth:
     return UserMonth(
         user_id=row.user_id,
         plan=row.plan,
@@ -324,6 +353,6 @@ def _user_month(row: Any) -> UserMonth:
         unpriced=int(row.unpriced),
         revenue_nano=row.revenue_nano,
         last_at=moment(row.last_us),
-        blocked=bool(row.blocked),
+        blocked=blocked,
         muted=bool(row.muted),
     )
