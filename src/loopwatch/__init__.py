@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from loopwatch.agent.run import Run
     from loopwatch.client.model import ModelClient
     from loopwatch.detect.detector import LoopDetector
     from loopwatch.detect.guard import watch
@@ -25,6 +26,7 @@ __all__ = [
     "LoopTripped",
     "LoopwatchError",
     "ModelClient",
+    "Run",
     "Step",
     "StepLoop",
     "StepMonitor",
@@ -43,6 +45,7 @@ _HOMES = {
     "LoopTripped": "loopwatch.errors",
     "LoopwatchError": "loopwatch.errors",
     "ModelClient": "loopwatch.client.model",
+    "Run": "loopwatch.agent.run",
     "Step": "loopwatch.steps.step",
     "StepLoop": "loopwatch.steps.loop",
     "StepMonitor": "loopwatch.steps.monitor",

@@ -31,6 +31,7 @@ LAUNCH = (
     "loop detection: armed — a reply is abandoned as soon as 300 or more words have each occurred more than"
     " 32 times in the last 64, or once it passes 1000 characters"
 )
+CEILINGS = "limits: armed — maxTurns 9"
 DEFECTS = [
     'agent `Anna`: modelId = "": must not be empty (line 2)',
     "limits.replayMaxBytes: is missing: it has no default (line 3)",
@@ -56,7 +57,7 @@ def written(tmp_path: Path) -> Any:
 
 def test_a_sound_document_is_said_to_be_so(call: Call, written: Any) -> None:
     path = written(SOUND)
-    assert call("config", "check", path) == (0, f"{path}: sound\n", "")
+    assert call("config", "check", path) == (0, f"{path}: sound\n{CEILINGS}\n", "")
     assert call("config", "check", "--json", path) == (0, "", "")
 
 
@@ -64,7 +65,7 @@ def test_warnings_and_the_launch_follow(call: Call, written: Any) -> None:
     path = written(ARMED)
     done = call("config", "check", path)
     assert (done.code, done.err) == (0, "")
-    assert done.out.splitlines() == [f"{path}: sound", f"warning: {WARNING} (line 3)", LAUNCH]
+    assert done.out.splitlines() == [f"{path}: sound", f"warning: {WARNING} (line 3)", LAUNCH, CEILINGS]
 
 
 def test_every_defect_is_a_line_on_stderr_and_the_code_is_2(call: Call, written: Any) -> None:
@@ -97,7 +98,9 @@ def test_json_is_an_object_a_warning(call: Call, written: Any) -> None:
     assert (warning["kind"], warning["agent"], warning["value"]) == ("warning", "Anna", "300")
 
 
-@pytest.mark.parametrize(("text", "code", "out"), [(SOUND, 0, "standard input: sound\n"), (REFUSED, 2, "")])
+@pytest.mark.parametrize(
+    ("text", "code", "out"), [(SOUND, 0, f"standard input: sound\n{CEILINGS}\n"), (REFUSED, 2, "")]
+)
 def test_a_dash_is_standard_input(text: str, code: int, out: str) -> None:
     done = run("config", "check", "-", stdin=None, input=text)
     assert (done.returncode, done.stdout) == (code, out)

@@ -11,6 +11,12 @@ def test_the_wait_doubles_up_to_a_minute() -> None:
     assert delay_after(64) == delay_after(10**9) == 60
 
 
+def test_the_longest_wait_may_be_another() -> None:
+    assert [delay_after(attempt, 5) for attempt in range(1, 6)] == [1, 2, 4, 5, 5]
+    assert delay_after(12, 3_600) == 2_048
+    assert wait_after(4, 45, 5) == 45
+
+
 @pytest.mark.parametrize(
     ("status", "header", "seconds"),
     [

@@ -43,6 +43,7 @@ EVERYTHING: dict[str, Any] = {
                 {"id": "shell", "params": {"timeoutSecs": 60}},
                 {"id": "responses-as-code", "enabled": False, "implementation": "python"},
             ],
+            "tools": ["lookup"],
             "subagents": ["worker"],
             "customInstructions": "Be brief.",
         },
@@ -54,6 +55,7 @@ EVERYTHING: dict[str, Any] = {
             "baseUrl": "https://openrouter.ai/api/v1",
             "apiKeyEnv": "OPENROUTER_API_KEY",
             "generationLookup": True,
+            "request": {"max_tokens": 4096},
         }
     },
     "limits": {

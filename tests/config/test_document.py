@@ -159,8 +159,20 @@ def test_a_slug_is_lowercase_groups_joined_by_hyphens(slug: str) -> None:
         ({"id": "shell", "params": 1}, "capabilities[0].params = 1: must be an object { … }"),
         ({"id": "shell", "implementation": ""}, 'capabilities[0].implementation = "": must not be empty'),
         (
-            {"id": "shell", "params": {"a": [float("nan")]}},
-            "capabilities[0].params.a[0] = NaN: must be a finite number",
+            {"id": "shell", "params": {"timeoutSecs": float("nan")}},
+            "capabilities[0].params.timeoutSecs = NaN: must be a whole number of at least 1",
+        ),
+        (
+            {"id": "responses-as-code", "params": {"cpusecs": 1}},
+            "capabilities[0].params.cpusecs: is no key here: did you mean `cpuSecs`?",
+        ),
+        (
+            {"id": "responses-as-code", "params": {"memoryMb": 1}},
+            "capabilities[0].params.memoryMb = 1: must be a whole number of at least 64",
+        ),
+        (
+            {"id": "files", "implementation": "other"},
+            'capabilities[0].implementation = "other": there is no such implementation: leave the key out',
         ),
     ],
 )

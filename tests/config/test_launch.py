@@ -12,10 +12,12 @@ SEED_LINE = (
     " have each occurred more than 32 times in the last 256, or once it passes 250000 characters"
 )
 """The line of the seed's document, which breaks it into three."""
+CEILINGS = "limits: armed — maxTurns 40"
 
 
 def line(**more: Any) -> str:
-    (said,) = launch_lines(load(with_block(SEED_BLOCK | more)))
+    said, ceilings = launch_lines(load(with_block(SEED_BLOCK | more)))
+    assert ceilings == CEILINGS
     return said
 
 
@@ -49,13 +51,24 @@ def test_what_goes_beyond_the_seed_follows_its_line() -> None:
 
 @pytest.mark.parametrize("block", [SEED_BLOCK | {"enabled": False}, {}, {"enabled": False}])
 def test_a_run_that_armed_nothing_says_nothing_of_loops(block: dict[str, Any]) -> None:
-    assert launch_lines(load(with_block(block))) == []
-    assert launch_lines(load(sound())) == []
+    assert launch_lines(load(with_block(block))) == [CEILINGS]
+    assert launch_lines(load(sound())) == [CEILINGS]
 
 
 def test_only_the_roots_detector_is_named() -> None:
     worker = SOUND["agents"][0] | {"id": "worker", "loopDetection": SEED_BLOCK}
-    assert launch_lines(load(sound(agents=[SOUND["agents"][0], worker]))) == []
+    assert launch_lines(load(sound(agents=[SOUND["agents"][0], worker]))) == [CEILINGS]
+
+
+def test_every_armed_ceiling_is_said_with_its_figure() -> None:
+    ceilings = {"maxRuntimeSecs": 60, "maxCost": 2.5, "maxConsecutiveErrors": 5, "maxStepLoops": 3}
+    rate = {"maxErrorRate": 0.2, "errorRateWindow": 50}
+    limits = {"maxParallel": 1, "replayMaxBytes": 1_000} | ceilings | rate
+    (said,) = launch_lines(load(sound(limits=limits)))
+    assert said == (
+        "limits: armed — maxRuntimeSecs 60, maxCost 2.5, maxConsecutiveErrors 5, maxErrorRate 0.2,"
+        " errorRateWindow 50, maxStepLoops 3"
+    )
 
 
 def test_a_run_without_a_ceiling_says_what_bounds_it() -> None:

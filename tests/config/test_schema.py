@@ -164,7 +164,7 @@ def test_only_a_key_that_may_be_left_out_has_a_default_and_none_is_null() -> Non
 def test_the_starter_is_sound_and_bounded() -> None:
     config = load_config(STARTER)
     assert config.warnings == ()
-    (line,) = launch_lines(config)
+    line, _ = launch_lines(config)
     assert line.startswith("loop detection: armed — ")
     assert VALIDATOR.is_valid(config.declared)
 

@@ -29,11 +29,13 @@ CODES: dict[type[LoopwatchError], int] = {
 COMMANDS = {
     "bench": "How well a preset does on a labelled corpus.",
     "chat": "One prompt through the guarded, retrying model client.",
+    "compare": "Two arms of runs side by side: loops, errors, turns, cost.",
     "config": "Check, begin or describe a configuration document.",
     "db": "Upgrade or back up the server's database.",
     "demo": "A real loop, seen and cut while you watch.",
     "doctor": "What is installed here, and what can be reached.",
     "keys": "Make, list, replace and revoke project keys.",
+    "run": "Run an agent under a configuration, and record it.",
     "scan": "Which of the replies on disk are loops.",
     "serve": "The server: calls come in, users are watched, alerts go out.",
     "settings": "Show or change a project's settings.",

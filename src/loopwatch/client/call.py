@@ -7,7 +7,7 @@ from loopwatch.client import messages
 from loopwatch.client.attempt import Attempt, Failed
 from loopwatch.client.items import AttemptDiscarded, Reply
 from loopwatch.client.listener import Loop
-from loopwatch.client.schedule import wait_after
+from loopwatch.client.schedule import LONGEST, wait_after
 from loopwatch.client.tally import Abandoned, Discarded, Tally
 from loopwatch.errors import LoopedReply, ModelError, RetriesSpent
 
@@ -25,6 +25,7 @@ class Call:
         label: str,
         stop_on_same_loop: bool,
         provider: str | None,
+        longest_wait: float = LONGEST,
     ) -> None:
         """Begin before the first."""
         self.number = 0
@@ -34,6 +35,7 @@ class Call:
         self._label = label
         self._stop_on_same_loop = stop_on_same_loop
         self._provider = provider  # what the address tells, where the stream does not
+        self._longest_wait = longest_wait
         self._places: set[int] = set()
 
     def begin(self) -> None:
@@ -57,7 +59,7 @@ class Call:
             )
             kind = self._looped(said) if self.tally.discarded else RetriesSpent(said, failure.status)
             raise self.counted(kind)
-        wait = wait_after(self.number, failure.asked)
+        wait = wait_after(self.number, failure.asked, self._longest_wait)
         log.warning(
             "%s",
             messages.retrying(

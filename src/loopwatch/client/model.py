@@ -13,6 +13,7 @@ from loopwatch.client.endpoint import endpoint
 from loopwatch.client.http import AiohttpTransport
 from loopwatch.client.items import Item, Reply
 from loopwatch.client.late import LatePrice, look_up
+from loopwatch.client.schedule import LONGEST
 from loopwatch.client.tally import Abandoned, Discarded
 from loopwatch.client.transport import Transport
 from loopwatch.client.watchdog import Watchdog
@@ -44,7 +45,8 @@ class ModelClient:
     A reply that loops is dropped as soon as ``loop_detection`` (settings, or the name of a preset) sees
     it; without any, nobody watches. ``retries`` follow the first attempt; each attempt may be silent for
     ``idle_secs`` and last ``call_timeout_secs`` in all, so that a call takes (retries + 1) times as long
-    at most, plus its waits. ``retry_with`` are fields that the request has instead after a loop.
+    at most, plus its waits, none of them longer than ``retry_max_delay_secs`` unless the provider asks for
+    it. ``retry_with`` are fields that the request has instead after a loop.
     ``generation_lookup`` says whether prices can be asked for later (by default, at OpenRouter).
 
     One client serves any number of calls of one event loop at a time, but no second thread. Use it as
@@ -66,13 +68,19 @@ class ModelClient:
         retries: int = RETRIES,
         idle_secs: float = IDLE_SECS,
         call_timeout_secs: float = CALL_TIMEOUT_SECS,
+        retry_max_delay_secs: float = LONGEST,
         retry_with: Mapping[str, Any] | None = None,
         generation_lookup: bool | None = None,
         transport: Transport | None = None,
         clock: Clock | None = None,
     ) -> None:
         """Raises InputError on an invalid address or key, SettingsError on an invalid setting."""
-        _require(retries=retries, idle_secs=idle_secs, call_timeout_secs=call_timeout_secs)
+        _require(
+            retries=retries,
+            idle_secs=idle_secs,
+            call_timeout_secs=call_timeout_secs,
+            retry_max_delay_secs=retry_max_delay_secs,
+        )
         self._at = endpoint(base_url, api_key=api_key, api_key_env=api_key_env, headers=headers)
         self._model = model
         if isinstance(loop_detection, str):
@@ -81,6 +89,7 @@ class ModelClient:
         self._retries = retries
         self._idle = float(idle_secs)
         self._ceiling = float(call_timeout_secs)
+        self._longest_wait = float(retry_max_delay_secs)
         self._retry_with = dict(retry_with or {})
         for name in FIXED:
             if name in self._retry_with:
@@ -137,6 +146,7 @@ class ModelClient:
             label=label,
             stop_on_same_loop=settings is not None and settings.stop_on_same_loop,
             provider=self.provider,
+            longest_wait=self._longest_wait,
         )
         images = _has_images(request.get("messages"))
         while True:

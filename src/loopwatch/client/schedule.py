@@ -15,10 +15,10 @@ DIGITS = 100
 """Digits of a Retry-After beyond which it is no number that anybody meant."""
 
 
-def delay_after(attempt: int) -> int:
-    """Seconds to wait after a failed attempt."""
-    doublings = min(attempt - 1, LONGEST.bit_length())  # enough to be past the longest
-    return min(LONGEST, FIRST << doublings)
+def delay_after(attempt: int, longest: float = LONGEST) -> float:
+    """Seconds to wait after a failed attempt, ``longest`` at most."""
+    doublings = min(attempt - 1, int(longest).bit_length())  # enough to be past the longest
+    return min(longest, FIRST << doublings)
 
 
 def retry_after(status: int, header: str | None) -> int | None:
@@ -29,6 +29,6 @@ def retry_after(status: int, header: str | None) -> int | None:
     return int(asked) if asked.isascii() and asked.isdigit() and len(asked) <= DIGITS else None
 
 
-def wait_after(attempt: int, asked: int | None) -> int:
+def wait_after(attempt: int, asked: int | None, longest: float = LONGEST) -> float:
     """Seconds to wait: the schedule's, or what the provider asked for where that is longer."""
-    return max(delay_after(attempt), asked or 0)
+    return max(delay_after(attempt, longest), asked or 0)

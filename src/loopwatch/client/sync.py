@@ -28,6 +28,7 @@ class Options(TypedDict, total=False):
     retries: int
     idle_secs: float
     call_timeout_secs: float
+    retry_max_delay_secs: float
     retry_with: Mapping[str, Any] | None
     generation_lookup: bool | None
     transport: Transport | None

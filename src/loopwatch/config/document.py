@@ -8,11 +8,13 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, model_validator
 
+from loopwatch.config.capabilities import PARAMS
 from loopwatch.config.fields import SOME, BaseUrl, Block, Items, Maybe, Name, Names, Slug, Variable
 from loopwatch.config.limits import Limits
-from loopwatch.config.loop_detection import LoopDetectionBlock
+from loopwatch.config.loop_detection import LoopDetectionBlock, own_fields
 from loopwatch.config.steps import StepsBlock
 from loopwatch.steps.settings import StepSettings
+from loopwatch.wire.openai import FIXED
 
 CapabilityId = Literal["shell", "files", "spawn", "responses-as-code"]
 
@@ -28,6 +30,11 @@ class Capability(Block):
         default=None, description="Which of its implementations, if it has several."
     )
     params: dict[str, Any] = Field(default_factory=dict, description="Settings of the capability's own.")
+
+    @property
+    def settings(self) -> Block:
+        """The params, read by the block of their capability."""
+        return PARAMS[self.id].model_validate(self.params)
 
 
 class Profile(Block):
@@ -54,10 +61,18 @@ class Profile(Block):
         default=None, description="How the agent's steps are watched; absent: by the preset balanced."
     )
     capabilities: Items[Capability] = Field(default=(), description="What the agent may do.")
+    tools: Names[Name] = Field(
+        default=(), description="Further tools it has, by the names under which packages offer them."
+    )
     subagents: Names[Name] = Field(default=(), description="Ids of the agents that this one may start.")
     custom_instructions: Maybe[Name] = Field(
         default=None, description="Text that is added to its system prompt."
     )
+
+    def capability(self, id: CapabilityId) -> Block | None:  # noqa: A002  what the document calls it
+        """The settings of a capability; None where the agent has it not."""
+        found = (one for one in self.capabilities if one.id == id and one.enabled)
+        return next((one.settings for one in found), None)
 
     @property
     def step_settings(self) -> StepSettings:
@@ -80,6 +95,11 @@ class Slot(Block):
     generation_lookup: Maybe[bool] = Field(
         default=None,
         description="Whether the price of an abandoned reply can be looked up; absent: only at OpenRouter.",
+    )
+    request: Annotated[dict[str, Any], own_fields("each turn asks its own question")] = Field(
+        default_factory=dict,
+        description="Further fields of each request, such as temperature or max_tokens.",
+        json_schema_extra={"propertyNames": {"not": {"enum": list(FIXED)}}},
     )
 
 

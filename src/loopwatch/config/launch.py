@@ -1,5 +1,6 @@
 """What a run says once at its launch: how its root's replies are watched, and what bounds it."""
 
+from loopwatch.config.limits import CEILINGS, Limits
 from loopwatch.config.loading import Config
 from loopwatch.detect.settings import LoopDetection
 
@@ -11,7 +12,14 @@ def launch_lines(config: Config) -> list[str]:
     block = config.root.loop_detection
     settings = block.settings() if block is not None else None
     lines = [] if settings is None else [armed(settings)]
-    return lines if config.limits.any_ceiling else [*lines, UNBOUNDED]
+    return [*lines, ceilings(config.limits) if config.limits.any_ceiling else UNBOUNDED]
+
+
+def ceilings(limits: Limits) -> str:
+    """The ceilings that are armed, as the document calls them."""
+    written = limits.model_dump(by_alias=True, exclude_none=True)
+    figures = [f"{key} {written[key]:g}" for key in CEILINGS if key in written]
+    return f"limits: armed — {', '.join(figures)}"
 
 
 def armed(settings: LoopDetection) -> str:

@@ -17,6 +17,9 @@ JOURNAL_BYTES = 268_435_456  # 256 MiB
 PAIR = ("maxErrorRate", "errorRateWindow")
 """Two halves of one ceiling: neither means anything without the other."""
 
+CEILINGS = ("maxTurns", "maxRuntimeSecs", "maxCost", "maxConsecutiveErrors", *PAIR, "maxStepLoops")
+"""The keys that stop an agent or a run."""
+
 Count = Annotated[int, whole(1)]
 Count32 = Annotated[int, whole(1, U32)]
 

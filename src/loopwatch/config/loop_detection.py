@@ -32,13 +32,16 @@ FIGURES = {
 FurtherRule = Literal["cycle", "phrases", "blank"]
 
 
-def _overrides(fields: dict[str, Any]) -> dict[str, Any]:
-    reserved = [name for name in FIXED if name in fields]
-    if reserved:
-        raise refuse(
-            f"must leave {reserved[0]} alone: a retry asks the same question, and every reply streams"
-        )
-    return fields
+def own_fields(why: str) -> AfterValidator:
+    """Fields of a request that a document may choose: none of those that are ours, for the reason given."""
+
+    def check(fields: dict[str, Any]) -> dict[str, Any]:
+        reserved = [name for name in FIXED if name in fields]
+        if reserved:
+            raise refuse(f"must leave {reserved[0]} alone: {why}, and every reply streams")
+        return fields
+
+    return AfterValidator(check)
 
 
 class LoopDetectionBlock(Block):
@@ -88,7 +91,7 @@ class LoopDetectionBlock(Block):
     channels: Annotated[Names[Channel], *SOME] = Field(
         default=SEED.channels, description="The channels of a reply that are watched, each by itself."
     )
-    retry_with: Annotated[dict[str, Any], AfterValidator(_overrides)] = Field(
+    retry_with: Annotated[dict[str, Any], own_fields("a retry asks the same question")] = Field(
         default_factory=dict,
         description="Request fields that the retry after a loop overrides, such as temperature.",
         json_schema_extra={"propertyNames": {"not": {"enum": list(FIXED)}}},

@@ -6,10 +6,18 @@ All of it reads the document as it was written, so that a fault in one place hid
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from pydantic import ValidationError
+
+from loopwatch.config.capabilities import PARAMS
 from loopwatch.config.defects import Fault, Path
+from loopwatch.config.faults import fault
+from loopwatch.config.fields import keys
 from loopwatch.config.limits import halves
 from loopwatch.config.loop_detection import unsaid
 from loopwatch.config.suggestions import nearest
+
+_IMPLEMENTATIONS = {"responses-as-code": "python"}
+"""The capabilities that have implementations to choose from, and the only one there is so far."""
 
 
 def references(document: Any) -> Iterator[Fault]:
@@ -44,11 +52,29 @@ def _model(path: Path, agent: Mapping[str, Any], document: Any) -> Iterator[Faul
 
 
 def _capabilities(path: Path, agent: Mapping[str, Any]) -> Iterator[Fault]:
-    listed = enumerate(_list(agent, "capabilities"))
-    ids = [
-        ((*path, "capabilities", index, "id"), item.get("id")) for index, item in listed if _is_object(item)
+    listed = [
+        ((*path, "capabilities", index), item)
+        for index, item in enumerate(_list(agent, "capabilities"))
+        if _is_object(item)
     ]
-    yield from _twice(ids, "it is listed before")
+    yield from _twice([((*place, "id"), item.get("id")) for place, item in listed], "it is listed before")
+    for place, item in listed:
+        yield from _params((*place, "params"), str(item.get("id")), item.get("params"))
+        named = item.get("implementation")
+        if isinstance(named, str) and named.strip() and named != _IMPLEMENTATIONS.get(str(item.get("id"))):
+            yield Fault((*place, "implementation"), "there is no such implementation: leave the key out")
+
+
+def _params(path: Path, capability: str, params: Any) -> Iterator[Fault]:
+    """What is wrong with the settings of a capability's own."""
+    block = PARAMS.get(capability)
+    if block is None or not _is_object(params):
+        return
+    try:
+        block.model_validate(params)
+    except ValidationError as error:
+        for details in error.errors(include_url=False, include_input=False):
+            yield fault(details, (*path, *details["loc"]), keys(block))
 
 
 def _twice(values: list[tuple[Path, Any]], reason: str) -> Iterator[Fault]:

@@ -45,6 +45,7 @@ STARTER = """\
       "model": "gpt-5.4-mini",
       "apiKeyEnv": "OPENAI_API_KEY", // the variable that holds the key, never the key itself
       // "baseUrl": "https://openrouter.ai/api/v1", // absent: $OPENAI_BASE_URL, else OpenAI's own
+      // "request": { "temperature": 0.2, "max_tokens": 8192 }, // further fields of each request
     },
   },
 
