@@ -6,6 +6,8 @@ BIN := $(VENV)/bin
 PYTHON ?=
 # More for pytest: `make test ARGS='-k cycle -x'`.
 ARGS ?=
+# `no` leaves native/, the rules in Rust, unbuilt even where cargo is.
+NATIVE ?=
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test check test-all bench docs fix lock clean
@@ -13,11 +15,14 @@ ARGS ?=
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-setup: $(VENV)/.setup ## .venv with every extra and tool, as locked
+setup: $(VENV)/.setup $(if $(filter no,$(NATIVE)),,$(VENV)/.native) ## .venv with every extra and tool, as locked
 
 $(VENV)/.setup: requirements/dev.txt pyproject.toml tools/make-venv
 	@tools/make-venv $(VENV) "$(PYTHON)"
 	@touch $@
+
+$(VENV)/.native: tools/install-native $(VENV)/.setup $(shell find native -name target -prune -o \( -name '*.rs' -o -name '*.toml' \) -print)
+	@tools/install-native $(BIN) $@
 
 $(VENV)/.demo: requirements/demo.txt $(VENV)/.setup
 	@tools/install-model $(BIN)/python && touch $@ || true
@@ -38,6 +43,7 @@ check: setup ## what must pass before a commit: lint, types, layers, docs, tests
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/deptry src --no-ansi
 	$(BIN)/python tools/check_sizes.py
+	@tools/check-native
 	@$(MAKE) --no-print-directory docs test
 
 test-all: setup $(VENV)/.servers ## the tests on Python 3.11, 3.12 and 3.13, and the slow ones
@@ -57,5 +63,5 @@ lock: setup ## requirements/ anew from pyproject.toml; `make lock ARGS=--upgrade
 	@tools/lock $(BIN)/uv $(ARGS)
 
 clean: ## everything made, but for the environments (.venv*)
-	rm -rf build dist site .cache .coverage* .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis .benchmarks
+	rm -rf build dist site native/target .cache .coverage* .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis .benchmarks
 	find src tests tools examples -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true

@@ -87,5 +87,5 @@ def test_importing_the_package_imports_nothing_heavy() -> None:
 
 def test_the_detector_comes_without_anything_heavy() -> None:
     modules = modules_after("from loopwatch import LoopDetector; LoopDetector().push('text')")
-    assert "loopwatch.detect.detector" in modules
+    assert "loopwatch.detect.engine" in modules
     assert not modules & {*HEAVY}

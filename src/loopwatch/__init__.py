@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from loopwatch.agent.run import Run
     from loopwatch.client.model import ModelClient
-    from loopwatch.detect.detector import LoopDetector
+    from loopwatch.detect.engine import LoopDetector
     from loopwatch.detect.guard import watch
     from loopwatch.detect.settings import LoopDetection
     from loopwatch.detect.trip import Trip
@@ -41,7 +41,7 @@ __all__ = [
 
 _HOMES = {
     "LoopDetection": "loopwatch.detect.settings",
-    "LoopDetector": "loopwatch.detect.detector",
+    "LoopDetector": "loopwatch.detect.engine",
     "LoopTripped": "loopwatch.errors",
     "LoopwatchError": "loopwatch.errors",
     "ModelClient": "loopwatch.client.model",

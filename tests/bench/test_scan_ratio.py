@@ -4,17 +4,20 @@ The transcripts are batch output: beginnings of the corpus' replies, one in each
 """
 
 import json
+import os
 import random
 import re
 import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 import pytest
 
+from loopwatch.detect.engine import VARIABLE, Engine
 from loopwatch.offline.corpus import read_corpus
+from tests.detect.conftest import MISSING
 
 CORPUS = Path(__file__).parents[2] / "corpus"
 MEGABYTES = (50, 200)
@@ -67,12 +70,13 @@ def memory_of(pid: int) -> int:
     return (int(peak[1]) if peak else 0) + sum(memory_of(int(child)) for child in children)
 
 
-def scan(path: Path, jobs: int) -> Run:
+def scan(path: Path, jobs: int, engine: str) -> Run:
     """Run the command, as whoever types it does."""
     command = [sys.executable, "-m", "loopwatch", "scan", str(path), "--json", "--jobs", str(jobs)]
     began = time.perf_counter()
     most = 0
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as program:
+    environment = os.environ | {VARIABLE: engine}
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, env=environment) as program:
         while program.poll() is None:
             most = max(most, memory_of(program.pid))
             time.sleep(LOOK)
@@ -80,10 +84,18 @@ def scan(path: Path, jobs: int) -> Run:
     return Run(time.perf_counter() - began, most / 1_024)
 
 
-def test_two_processes_against_one(transcripts: dict[int, Path], capsys: pytest.CaptureFixture[str]) -> None:
-    runs = {(size, jobs): scan(transcripts[size], jobs) for size in MEGABYTES for jobs in (1, 2)}
-    ratio = runs[200, 1].seconds / runs[200, 2].seconds
-    lines = [f"200 MB of transcripts, 2 processes against 1: {ratio:.2f}x"]
+@pytest.mark.parametrize("engine", get_args(Engine))
+def test_two_processes_against_one(
+    engine: str, transcripts: dict[int, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The native engine uses all cores in one process already."""
+    if engine == "native":
+        pytest.importorskip("loopwatch_native", reason=MISSING)
+    runs = {(size, jobs): scan(transcripts[size], jobs, engine) for size in MEGABYTES for jobs in (1, 2)}
+    seconds = [runs[200, jobs].seconds for jobs in (1, 2)]
+    speeds = f"{200 / seconds[0]:.0f} and {200 / seconds[1]:.0f} MB a second"
+    ratio = seconds[0] / seconds[1]
+    lines = [f"200 MB of transcripts, engine {engine}, 2 processes against 1: {ratio:.2f}x ({speeds})"]
     for jobs in (1, 2):
         small, large = (runs[size, jobs].mebibytes for size in MEGABYTES)
         lines.append(f"peak memory with {jobs}: {small:.0f} MiB at 50 MB, {large:.0f} MiB at 200 MB")

@@ -10,6 +10,7 @@ import pytest
 
 from loopwatch.cli import doctor
 from loopwatch.cli.doctor import EXTRAS
+from loopwatch.detect.engine import ENGINE
 from tests.cli.program import Call, run
 
 EXTRA_NAMES = [f"[{extra}]" for extra in EXTRAS]
@@ -67,7 +68,7 @@ def test_as_json_each_is_an_object(call: Call) -> None:
     found = findings(call)
     assert list(found) == [*NAMES, URL]
     assert found["loopwatch"] == {"name": "loopwatch", "ok": True, "detail": version("loopwatch")}
-    assert found["engine"]["detail"].startswith("python ")
+    assert found["engine"]["detail"].startswith(f"{ENGINE} (")
     assert found["python"]["ok"]
 
 

@@ -60,10 +60,19 @@ def test_a_figure_no_detector_can_run_on_is_refused_by_name(field: str, value: o
 
 @pytest.mark.parametrize(
     ("patience", "field", "value"),
-    [("cycle", "data", 0), ("cycle", "copies", -1), ("phrases", "window", 0), ("phrases", "clauses", 0.0)],
+    [
+        ("cycle", "data", 0),
+        ("cycle", "copies", -1),
+        ("cycle", "text", 800.5),
+        ("phrases", "window", 0),
+        ("phrases", "clauses", 32.0),
+        ("phrases", "recycled", 0),
+        ("phrases", "lexical", float("nan")),
+        ("phrases", "clause_words", float("inf")),
+    ],
 )
 def test_a_patience_of_nothing_is_refused(patience: str, field: str, value: float) -> None:
-    with pytest.raises(SettingsError, match=f"^{field} is {value!r}: it must be a number above 0$"):
+    with pytest.raises(SettingsError, match=f"^{field} is {value!r}: it must be a (whole )?number above 0$"):
         dataclasses.replace(getattr(LoopDetection(), patience), **{field: value})
 
 

@@ -6,8 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from loopwatch.detect.detector import LoopDetector
+from loopwatch.detect.reply import BLOCK, PIECE
 from loopwatch.detect.settings import PRESETS, LoopDetection
-from loopwatch.offline.verdict import BLOCK, PIECE, Problem, Reading, Verdict, judge
+from loopwatch.offline.verdict import Problem, Reading, Verdict, judge
 from tests.offline.files import LOOP, SOUND
 
 BALANCED = LoopDetection.preset("balanced")

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import click
 
 from loopwatch.cli.database import address, data_folder, missing, run
-from loopwatch.errors import LoopwatchError
+from loopwatch.errors import LoopwatchError, SettingsError
 
 EXTRAS = {
     "server": ("starlette", "uvicorn", "sqlalchemy", "jinja2"),
@@ -61,8 +61,6 @@ def doctor(*, as_json: bool) -> None:
 
 
 def _program() -> list[Finding]:
-    from loopwatch.detect.engine import ENGINE
-
     return [
         Finding("loopwatch", ok=True, detail=version("loopwatch")),
         Finding(
@@ -70,8 +68,16 @@ def _program() -> list[Finding]:
             ok=True,
             detail=f"{platform.python_version()} on {platform.system()} {platform.machine()}",
         ),
-        Finding("engine", ok=True, detail=f"{ENGINE} (the only one there is)"),
+        _engine(),
     ]
+
+
+def _engine() -> Finding:
+    try:
+        from loopwatch.detect.engine import ENGINE, REASON
+    except SettingsError as error:
+        return Finding("engine", ok=False, detail=str(error))
+    return Finding("engine", ok=True, detail=f"{ENGINE} ({REASON})")
 
 
 def _extras() -> list[Finding]:

@@ -1,8 +1,10 @@
 """``loopwatch scan``: which of the replies on disk are loops."""
 
+import os
 import sys
 from contextlib import closing, contextmanager
-from typing import TYPE_CHECKING, NamedTuple, cast
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -10,13 +12,15 @@ from loopwatch.cli import options
 from loopwatch.cli.terminal import is_terminal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Generator, Iterator
 
+    from loopwatch.offline.results import Results
     from loopwatch.offline.scan import Progress as Bytes
-    from loopwatch.offline.sources import Kind
+    from loopwatch.offline.scan import Runner
     from loopwatch.offline.verdict import Problem, Verdict
 
-KINDS = ("jsonl", "json", "sse", "text")
+KINDS = ("jsonl", "json", "sse", "text", "parquet")
+RUNNERS = ("local", "ray")
 FAILED = 1
 INVALID = 2
 LOOPED = 3
@@ -72,12 +76,12 @@ class Tally:
 
 
 @click.command(
-    epilog="Example: loopwatch scan logs/ --jobs 2. JSON records may be OpenAI's, Anthropic's or Gemini's "
-    "replies, batch output, conversations, or anything with a text at --field."
+    epilog="Example: loopwatch scan logs/ --jobs 2. Records of JSON or Parquet may be OpenAI's, Anthropic's "
+    "or Gemini's replies, batch output, conversations, or anything with a text at --field."
 )
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @options.preset
-@click.option("--field", metavar="A.B", help="Where the text is in each JSON record.")
+@click.option("--field", metavar="A.B", help="Where the text is in each record; of Parquet, the column.")
 @click.option(
     "--format", "kind", type=click.Choice(KINDS), help="What the files are; by default their names tell."
 )
@@ -90,58 +94,84 @@ class Tally:
     show_default=True,
     help="Longest record, in MiB.",
 )
+@click.option(
+    "--runner", type=click.Choice(RUNNERS), default="local", show_default=True, help="Whose processes."
+)
+@click.option(
+    "--cluster",
+    metavar="ADDRESS",
+    help="Ray's, for --runner ray. [default: $RAY_ADDRESS, else this machine]",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Write the verdicts to a .jsonl or .parquet file instead.",
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a reply.")
 @click.option("--explain", is_flag=True, help="Also how near each rule came, for every reply.")
 @click.option("--fail-on-loop", is_flag=True, help="Exit with 3 if any reply is a loop.")
 @click.pass_context
 def scan(
     ctx: click.Context,
+    /,
     *,
     paths: tuple[str, ...],
-    preset: str,
-    field: str | None,
-    kind: str | None,
-    channels: str,
-    jobs: int,
-    max_line: int,
+    out: Path | None,
     as_json: bool,
     explain: bool,
     fail_on_loop: bool,
+    **how: Any,
 ) -> None:
     """Find the loops among replies on disk: files, folders, or - for standard input.
 
-    Read are .jsonl, .json, .sse captures, .txt and .md, also packed as .gz or .zst. A record that cannot
-    be read is named on standard error and the rest goes on; the exit code is 1 then, and 2 for a PATH.
+    Read are .jsonl, .json, .sse captures, .txt and .md, also packed as .gz or .zst, and .parquet. A record
+    that cannot be read is named on standard error and the rest goes on; the exit code is 1 then, and 2 for
+    a PATH.
     """
-    from loopwatch.offline.scan import scan as scan_paths
-
     tally = Tally()
-    with _output() as output:
+    with _output() as output, _file(out) as file:
 
         def report(problem: "Problem") -> None:
             tally.problems += 1
             tally.invalid += problem.named
             output.complaint(_plain(str(problem)))
 
-        verdicts = scan_paths(
-            paths,
-            settings=options.settings(preset, channels),
-            field=field,
-            kind=cast("Kind | None", kind),
-            jobs=jobs,
-            max_line=max_line << 20,
-            explain=explain,
-            on_problem=report,
-            on_progress=output.progress,
-        )
+        verdicts = _verdicts(paths, **how, explain=explain, on_problem=report, on_progress=output.progress)
         with closing(verdicts):
             for verdict in verdicts:
                 tally.add(verdict)
+                if file is not None:
+                    file.write(verdict)
+                    continue
                 for line in _lines(verdict, as_json=as_json, explain=explain):
                     output.result(line)
     if not as_json:
         click.echo(str(tally))
     ctx.exit(tally.code(fail_on_loop=fail_on_loop))
+
+
+def _verdicts(
+    paths: tuple[str, ...],
+    *,
+    preset: str,
+    channels: str,
+    max_line: int,
+    runner: "Runner",
+    cluster: str | None,
+    **more: Any,
+) -> "Generator[Verdict, None, None]":
+    """The scan that the options ask for."""
+    from loopwatch.offline.scan import scan as scan_paths
+
+    return scan_paths(
+        paths,
+        settings=options.settings(preset, channels),
+        runner=runner,
+        cluster=cluster or (os.environ.get("RAY_ADDRESS") if runner == "ray" else None),
+        max_line=max_line << 20,
+        **more,
+    )
 
 
 def _lines(verdict: "Verdict", *, as_json: bool, explain: bool) -> "Iterator[str]":
@@ -174,6 +204,18 @@ def _short(text: str) -> str:
 def _plain(text: str) -> str:
     """Text of whatever origin in one line, and without what a terminal would obey."""
     return text if text.isprintable() else repr(text)[1:-1]
+
+
+@contextmanager
+def _file(out: Path | None) -> "Iterator[Results | None]":
+    """The file for the verdicts, where one is wanted."""
+    if out is None:
+        yield None
+        return
+    from loopwatch.offline.results import results
+
+    with results(out) as file:
+        yield file
 
 
 class Output(NamedTuple):

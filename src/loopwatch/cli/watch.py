@@ -10,7 +10,7 @@ from loopwatch.cli import options
 from loopwatch.cli.terminal import CONTROLS, is_terminal
 
 if TYPE_CHECKING:
-    from loopwatch.detect.detector import LoopDetector
+    from loopwatch.detect.engine import LoopDetector
     from loopwatch.detect.settings import LoopDetection
     from loopwatch.detect.trip import Trip
     from loopwatch.wire.pieces import Piece
@@ -82,7 +82,7 @@ class Guard:
             click.echo(text, nl=False, color=True)  # colours in it are part of the text
 
     def _judge(self, piece: "Piece") -> None:
-        from loopwatch.detect.detector import LoopDetector
+        from loopwatch.detect.engine import LoopDetector
 
         if piece.channel not in self._settings.channels:
             return

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from loopwatch.client.items import Delta, LoopSeen
-from loopwatch.detect.detector import LoopDetector
+from loopwatch.detect.engine import LoopDetector
 from loopwatch.errors import InputError, UnreadableReply
 from loopwatch.wire.assembly import assembly_for, whole_reply
 from loopwatch.wire.lines import BYTE_ORDER_MARK, LINE_CAP, first_mark

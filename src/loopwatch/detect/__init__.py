@@ -4,5 +4,6 @@
 ``cycles`` (with ``lags``, ``units``, ``counters`` over a ``skeleton``, and ``stutter``), ``phrases``
 (with ``refrain``), ``blank``, ``length``. ``finding`` is what a rule says, ``trip`` the verdict,
 ``settings`` how patient each is, ``characters`` what a blank, a letter and a word are, ``guard`` wraps
-a stream, ``engine`` names the implementation.
+a stream, ``reply`` reads whole ones, ``engine`` names the implementation, ``native`` is the face of the
+one in Rust.
 """

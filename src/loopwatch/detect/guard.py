@@ -8,7 +8,7 @@ handed out any more, and is part of ``LoopTripped.text``.
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
 from typing import Any, overload
 
-from loopwatch.detect.detector import LoopDetector
+from loopwatch.detect.engine import LoopDetector
 from loopwatch.detect.settings import LoopDetection
 from loopwatch.detect.trip import Trip
 from loopwatch.errors import LoopTripped

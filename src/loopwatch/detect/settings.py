@@ -7,6 +7,7 @@ module needs to recognise a shape (anchors, windows, shares) stands in that modu
 """
 
 from dataclasses import dataclass, fields
+from math import isfinite
 from typing import Any, Literal, Self, get_args
 
 from loopwatch.detect.counters import CountedKind
@@ -22,16 +23,21 @@ SEED_RULES: tuple[Rule, ...] = ("words", "length")
 
 
 def require_positive(settings: Any, but: tuple[str, ...] = ()) -> None:
-    """Raise SettingsError unless each figure of a dataclass is above 0 (those in ``but``: 0 or above)."""
+    """Raise SettingsError unless each figure of a dataclass is above 0 (those in ``but``: 0 or above).
+
+    Lengths and counts are whole numbers; only a share may be a fraction.
+    """
     for field in fields(settings):
         value = getattr(settings, field.name)
+        kind, called = (int, "whole number") if field.type is int else (int | float, "number")
         if (
             isinstance(value, bool)
-            or not isinstance(value, int | float)
+            or not isinstance(value, kind)
+            or not isfinite(value)
             or value < 0
             or (value == 0 and field.name not in but)
         ):
-            raise SettingsError(f"{field.name} is {value!r}: it must be a number above 0")
+            raise SettingsError(f"{field.name} is {value!r}: it must be a {called} above 0")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

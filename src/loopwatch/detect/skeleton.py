@@ -85,6 +85,8 @@ class Skeleton:
                 if known.skeleton_end <= since:
                     return
                 yield known
+            if stride.skeleton_start <= since:
+                return
 
     def newest(self) -> list[Number]:
         """The numbers of the block that was appended last."""

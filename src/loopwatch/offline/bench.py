@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from loopwatch.detect.detector import LoopDetector
+from loopwatch.detect.engine import LoopDetector
 from loopwatch.detect.finding import Approach
 from loopwatch.detect.settings import LoopDetection
 from loopwatch.detect.trip import Rule, Trip

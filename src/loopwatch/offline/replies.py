@@ -10,12 +10,14 @@ from typing import Any
 
 import msgspec
 
+from loopwatch.detect.engine import ENGINE
 from loopwatch.detect.settings import LoopDetection
 from loopwatch.errors import InputError
 from loopwatch.offline.lines import BYTE_ORDER_MARK, Range, read_lines
 from loopwatch.offline.packed import READ_ERRORS, reason
+from loopwatch.offline.parquet import RowGroups, rows
 from loopwatch.offline.sources import Source
-from loopwatch.offline.verdict import Problem, Reading, Verdict, judge
+from loopwatch.offline.verdict import Problem, Reading, Reply, Verdict, judge_replies
 from loopwatch.wire import documents
 from loopwatch.wire.decoding import anything, is_json
 from loopwatch.wire.pieces import Channel, Piece
@@ -27,7 +29,16 @@ NAMES = ("id", "custom_id", "key", "uuid")
 
 NOTHING = "there is nothing in it"
 
+TOGETHER = 512
+TOGETHER_CHARS = 4 << 20
+"""Replies, and characters of them, that the native engine judges at a time, on all cores."""
+
+Part = Range | RowGroups
+"""A part of a source that can be read by itself."""
+
 Results = Iterator[Verdict | Problem]
+Found = Iterator[Reply | Verdict | Problem]
+"""What reading brings: replies that are still to be judged, and what was judged while it came."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,17 +49,40 @@ class Options:
     field: str | None
     max_line: int
     explain: bool
+    threads: int = 1
 
 
-def read_source(source: Source, options: Options, within: Range | None = None) -> Results:
+def read_source(source: Source, options: Options, within: Part | None = None) -> Results:
     """Judge every reply of ``source``; what cannot be read comes as a Problem, and the rest goes on."""
-    read = {"jsonl": _records, "json": _document, "sse": _stream, "text": _text}[source.kind]
+    # What a pipe brings is judged as it comes; and one by one where nothing is won by waiting.
+    together = TOGETHER if ENGINE == "native" and source.stream is None else 1
+    waiting: list[Reply] = []
+    chars = 0
+    for found in _found(source, options, within):
+        if isinstance(found, Reply):
+            waiting.append(found)
+            chars += len(found.text)
+            if len(waiting) < together and chars < TOGETHER_CHARS:
+                continue
+        yield from judge_replies(waiting, options.settings, explain=options.explain, threads=options.threads)
+        waiting.clear()
+        chars = 0
+        if not isinstance(found, Reply):
+            yield found
+    yield from judge_replies(waiting, options.settings, explain=options.explain, threads=options.threads)
+
+
+def _found(source: Source, options: Options, within: Part | None) -> Found:
     try:
+        if source.kind == "parquet":
+            yield from _rows(source, options, within if isinstance(within, RowGroups) else None)
+            return
+        read = {"jsonl": _records, "json": _document, "sse": _stream, "text": _text}[source.kind]
         with source.open() as stream:
-            if within is None:
-                yield from read(stream, source.shown, options)
-            else:
+            if isinstance(within, Range):
                 yield from _records(stream, source.shown, options, within)
+            else:
+                yield from read(stream, source.shown, options)
     except READ_ERRORS as error:
         yield Problem(source.shown, reason(error))
 
@@ -56,9 +90,7 @@ def read_source(source: Source, options: Options, within: Range | None = None) -
 # Files of records.
 
 
-def _records(
-    stream: io.BufferedIOBase, source: str, options: Options, within: Range | None = None
-) -> Results:
+def _records(stream: io.BufferedIOBase, source: str, options: Options, within: Range | None = None) -> Found:
     """A file with a record a line, or a range of it."""
     empty = within is None
     for line in read_lines(stream, options.max_line, within):
@@ -74,7 +106,21 @@ def _records(
         yield Problem(source, NOTHING)
 
 
-def _parsed(text: bytes, where: str, number: str, source: str, options: Options) -> Results:
+def _rows(source: Source, options: Options, within: RowGroups | None) -> Found:
+    """A Parquet file with a record a row, or some of its row groups."""
+    empty = within is None
+    try:
+        for number, record in rows(source.name, options.field, NAMES, within):
+            yield from _replies(record, f"{source.shown}:{number}", str(number), source.shown, options)
+            empty = False
+    except InputError as error:
+        yield Problem(source.shown, str(error))
+    else:
+        if empty:
+            yield Problem(source.shown, NOTHING)
+
+
+def _parsed(text: bytes, where: str, number: str, source: str, options: Options) -> Found:
     try:
         record = anything(text)
     except msgspec.DecodeError as error:
@@ -83,7 +129,7 @@ def _parsed(text: bytes, where: str, number: str, source: str, options: Options)
         yield from _replies(record, where, number, source, options)
 
 
-def _replies(record: Any, where: str, number: str, source: str, options: Options) -> Results:
+def _replies(record: Any, where: str, number: str, source: str, options: Options) -> Found:
     if options.field is not None:
         found = documents.at_path(record, options.field)
         fault = f"no text at {options.field!r}"
@@ -99,7 +145,7 @@ def _replies(record: Any, where: str, number: str, source: str, options: Options
     for text, channel, place in watched:
         alone = sum(reply.place == place for reply in watched) == 1
         full = _full_name(name, place, "" if alone else channel)
-        yield judge(text, options.settings, full, source, explain=options.explain)
+        yield Reply(text, full, source)
 
 
 def _name(record: Any) -> str | None:
@@ -117,7 +163,7 @@ def _full_name(name: str, *marks: str) -> str:
 # Files that are one JSON document.
 
 
-def _document(stream: io.BufferedIOBase, source: str, options: Options) -> Results:
+def _document(stream: io.BufferedIOBase, source: str, options: Options) -> Found:
     """A file that is one JSON document: a record, or a list of them."""
     text = _up_to(stream, options.max_line + 1).removeprefix(BYTE_ORDER_MARK)
     if len(text) > options.max_line:
@@ -147,7 +193,7 @@ def _up_to(stream: io.BufferedIOBase, most: int) -> bytes:
     return bytes(text)
 
 
-def _members(members: list[Any], source: str, options: Options) -> Results:
+def _members(members: list[Any], source: str, options: Options) -> Found:
     """The records of a list; one without any reply is one problem, not a thousand."""
     waiting: list[Problem] | None = []
     for number, record in enumerate(members, 1):

@@ -5,17 +5,20 @@ file of lines is read by several processes, each a range of its bytes; verdicts 
 """
 
 import logging
+import os
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from loopwatch.detect.settings import LoopDetection
 from loopwatch.errors import InputError
-from loopwatch.offline.lines import Range, ranges
-from loopwatch.offline.replies import Options, read_source
+from loopwatch.offline.cluster import LOCAL, on_cluster
+from loopwatch.offline.lines import ranges
+from loopwatch.offline.parquet import row_groups
+from loopwatch.offline.replies import Options, Part, read_source
 from loopwatch.offline.sources import Kind, Source, find_sources
 from loopwatch.offline.verdict import Problem, Verdict
 from loopwatch.offline.workers import in_order
@@ -25,14 +28,19 @@ log = logging.getLogger("loopwatch")
 RANGE = 2 << 20
 """Bytes of a file of lines that one process takes at a time."""
 
+CLUSTER_RANGE = 32 << 20
+"""The same on a cluster, where handing out a task costs some milliseconds."""
+
 MAX_LINE = 64 << 20
+
+Runner = Literal["local", "ray"]
 
 
 class Task(NamedTuple):
     """A source or a range of it; ``size`` in bytes, as they lie on disk."""
 
     source: Source
-    within: Range | None
+    within: Part | None
     size: int
 
 
@@ -52,6 +60,8 @@ def scan(
     field: str | None = None,
     kind: Kind | None = None,
     jobs: int = 1,
+    runner: Runner = "local",
+    cluster: str | None = None,
     max_line: int = MAX_LINE,
     explain: bool = False,
     on_problem: Callable[[Problem], None] | None = None,
@@ -60,18 +70,31 @@ def scan(
     """Scan files, folders or standard input (``-``); yield a verdict a reply, in input order.
 
     ``settings`` override ``preset``. ``field`` is the dotted path of the text in each JSON record.
-    What cannot be read is handed to ``on_problem`` (by default logged), and the rest goes on. Raises
+    What cannot be read is handed to ``on_problem`` (by default logged), and the rest goes on. ``jobs``
+    processes share the work; with the ``runner`` ``ray`` they are Ray's, of the cluster at the address
+    ``cluster`` or, without one, on this machine. Raises
     InputError where none of the paths can be read, SettingsError for an unknown preset, LoopwatchError
     where one of ``jobs`` processes dies; close it to end them before the last verdict.
     """
     chosen = [paths] if isinstance(paths, str | Path) else paths
-    options = Options(settings or LoopDetection.preset(preset), field, max_line, explain)
+    options = Options(
+        settings or LoopDetection.preset(preset), field, max_line, explain, threads=os.cpu_count() or 1
+    )
     found = list(find_sources(map(str, chosen), kind))
     sources = [one for one in found if isinstance(one, Source)]
     problems = [one for one in found if isinstance(one, Problem)]
     if problems and not sources:
         raise InputError("; ".join(map(str, problems)))
-    return _scan(sources, problems, options, jobs, on_problem=on_problem or _log, on_progress=on_progress)
+    if runner == "ray":
+        refused = next((one for one in sources if one.stream is not None), None)
+        if refused is not None:
+            raise InputError(f"{refused.shown}: only files can be scanned by several machines")
+        cluster = cluster or LOCAL
+    elif cluster is not None:
+        raise InputError("a cluster needs the runner ray")
+    return _scan(
+        sources, problems, options, jobs, cluster, on_problem=on_problem or _log, on_progress=on_progress
+    )
 
 
 def _scan(
@@ -79,6 +102,7 @@ def _scan(
     problems: list[Problem],
     options: Options,
     jobs: int,
+    cluster: str | None,
     *,
     on_problem: Callable[[Problem], None],
     on_progress: Callable[[Progress], None] | None,
@@ -88,7 +112,7 @@ def _scan(
     known = all(source.stream is None for source in sources)
     total = sum(map(_size, sources)) if known else None
     done = 0
-    with closing(_in_order(sources, options, jobs)) as ordered:
+    with closing(_in_order(sources, options, jobs, cluster)) as ordered:
         for results, size in ordered:
             for result in results:
                 if isinstance(result, Problem):
@@ -101,16 +125,23 @@ def _scan(
 
 
 def _in_order(
-    sources: list[Source], options: Options, jobs: int
+    sources: list[Source], options: Options, jobs: int, cluster: str | None
 ) -> Generator[tuple[Iterable[Verdict | Problem], int], None, None]:
     """The results of each task with its size, in input order."""
-    tasks = (task for source in sources for task in _tasks(source))
-    work = partial(_work, options=options)
-    if jobs <= 1:
+    step = RANGE if cluster is None else CLUSTER_RANGE
+    tasks = (task for source in sources for task in _tasks(source, step))
+    if jobs <= 1 and cluster is None:
         for task in tasks:
-            yield work(task), task.size
+            yield _work(task, options), task.size
         return
-    with closing(in_order(work, tasks, jobs, elsewhere=lambda task: task.source.stream is None)) as done:
+    # Processes side by side share the cores.
+    options = replace(options, threads=max(1, (os.cpu_count() or 1) // jobs) if cluster is None else 1)
+    work = partial(_work, options=options)
+    if cluster is not None:
+        ordered = on_cluster(work, tasks, jobs, cluster)
+    else:
+        ordered = in_order(work, tasks, jobs, elsewhere=lambda task: task.source.stream is None)
+    with closing(ordered) as done:
         for task, results in done:
             yield work(task) if results is None else results, task.size
 
@@ -120,18 +151,28 @@ def _work(task: Task, options: Options) -> Iterator[Verdict | Problem]:
     return read_source(task.source, options, task.within)
 
 
-def _tasks(source: Source) -> Iterator[Task]:
-    """A source whole, or in ranges."""
+def _tasks(source: Source, step: int) -> Iterator[Task]:
+    """A source whole, or where it is larger than ``step`` bytes in parts."""
     size = _size(source)
-    if not source.divisible or size <= RANGE:
+    if not source.divisible or size <= step:
         yield Task(source, None, size)
-        return
+    else:
+        yield from _parts_of(source, size, step)
+
+
+def _parts_of(source: Source, size: int, step: int) -> Iterator[Task]:
+    left = size
     try:
-        with source.open() as stream:
-            for within in ranges(stream, RANGE):
-                yield Task(source, within, min(within.stop, size) - within.start)
-    except OSError:
-        yield Task(source, None, size)  # it cannot be opened: reading it will tell why
+        if source.kind == "parquet":
+            for groups, part in row_groups(source.name):
+                yield Task(source, groups, min(part, left))
+                left -= min(part, left)
+        else:
+            with source.open() as stream:
+                for within in ranges(stream, step):
+                    yield Task(source, within, min(within.stop, size) - within.start)
+    except (OSError, InputError):
+        yield Task(source, None, left)  # it cannot be opened: reading it will tell why
 
 
 def _size(source: Source) -> int:

@@ -13,7 +13,7 @@ from typing import Literal, cast
 from loopwatch.offline.packed import READ_ERRORS, is_packed, open_packed, reason
 from loopwatch.offline.verdict import Problem
 
-Kind = Literal["jsonl", "json", "sse", "text"]
+Kind = Literal["jsonl", "json", "sse", "text", "parquet"]
 KINDS: dict[str, Kind] = {
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
@@ -21,6 +21,7 @@ KINDS: dict[str, Kind] = {
     ".sse": "sse",
     ".txt": "text",
     ".md": "text",
+    ".parquet": "parquet",
 }
 STDIN = "-"
 SNIFFED = 4_096
@@ -39,7 +40,7 @@ class Source:
     @property
     def divisible(self) -> bool:
         """Whether several processes may each read a range of its bytes."""
-        return self.kind == "jsonl" and not self.packed and self.stream is None
+        return self.kind in ("jsonl", "parquet") and not self.packed and self.stream is None
 
     @property
     def shown(self) -> str:
@@ -61,11 +62,11 @@ def find_sources(paths: Iterable[str], kind: Kind | None = None) -> Iterator[Sou
     for path in paths:
         try:
             if path == STDIN:
-                yield _stdin(kind)
+                yield _fit(_stdin(kind))
             elif stat.S_ISDIR(Path(path).stat().st_mode):
                 yield from _inside(path, kind)
             else:
-                yield _source(Path(path), kind)
+                yield _fit(_source(Path(path), kind))
         except (*READ_ERRORS, ValueError) as error:  # a ValueError: no path can hold a NUL
             yield Problem(_shown(path), reason(error), named=True)
 
@@ -80,10 +81,19 @@ def _inside(folder: str, kind: Kind | None) -> Iterator[Source | Problem]:
         yield Problem(_shown(error.filename), reason(error), named=error.filename == folder)
     found = [file for file in sorted(files) if file.is_file()]
     for file in found:
-        yield Source(str(file), kind or cast("Kind", _kind(file)), is_packed(file))
+        yield _fit(Source(str(file), kind or cast("Kind", _kind(file)), is_packed(file)))
     if not found and not unread:
         looked_for = f"{', '.join(KINDS)}, also .gz and .zst"
         yield Problem(_shown(folder), f"nothing to scan in this folder ({looked_for})", named=True)
+
+
+def _fit(source: Source) -> Source | Problem:
+    """A source that can be read as what it is."""
+    if source.kind == "parquet" and (source.packed or source.stream is not None):
+        if source.stream is not None and source.name != STDIN:
+            source.stream.close()
+        return Problem(source.shown, "Parquet is read from its end: give it as a plain file", named=True)
+    return source
 
 
 def _source(file: Path, kind: Kind | None) -> Source:
@@ -153,6 +163,8 @@ def _start(beginning: bytes) -> bytes:
 
 def told_by(beginning: bytes) -> Kind:
     """The kind of a source that begins so: an object a line, one document, an event stream, or text."""
+    if beginning.startswith(b"PAR1"):
+        return "parquet"
     start = _start(beginning)
     first, more, _ = start.partition(b"\n")
     if start.startswith(b"{"):

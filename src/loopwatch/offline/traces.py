@@ -13,7 +13,7 @@ from typing import Literal
 
 import msgspec
 
-from loopwatch.detect.detector import LoopDetector
+from loopwatch.detect.engine import LoopDetector
 from loopwatch.offline.corpus import read_labelled
 from loopwatch.steps.loop import StepLoop, StepRule
 from loopwatch.steps.monitor import StepMonitor

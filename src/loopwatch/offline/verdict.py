@@ -1,18 +1,15 @@
 """What a scan says of one reply, and of what it could not read."""
 
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
 import msgspec
 
-from loopwatch.detect.detector import LoopDetector
-from loopwatch.detect.engine import ENGINE
+from loopwatch.detect.engine import ENGINE, LoopDetector, judge_all
+from loopwatch.detect.reply import BLOCK, PIECE, Judged
 from loopwatch.detect.settings import LoopDetection
 from loopwatch.detect.trip import Rule
 from loopwatch.detect.words import WordCount
-
-PIECE = 64
-"""Characters a push: some sixteen tokens."""
-
-BLOCK = 1 << 16
-"""Characters whose words are counted at a time: as a list they take ten times the room."""
 
 
 class Near(msgspec.Struct):
@@ -96,30 +93,53 @@ class Reading:
         """What is to be said of it, now that it has ended."""
         trip = self._detector.push(self._rest)
         self._rest = ""
-        near = [Near(*one) for one in self._detector.approaches] if explain else msgspec.UNSET
         words = self._words.total + self._words.open  # the reply has ended, and its last word with it
-        if trip is None:
-            return Verdict(id=name, source=source, chars=self.chars, words=words, tripped=False, near=near)
-        return Verdict(
-            id=name,
-            source=source,
-            chars=self.chars,
-            words=words,
-            tripped=True,
-            rule=trip.rule,
-            at_char=trip.chars,
-            at_word=trip.words,
-            onset_char=trip.onset,
-            period_chars=trip.period,
-            repeats=None if trip.repeats is None else round(trip.repeats, 1),
-            saved_chars=self.chars - trip.chars,
-            sample=trip.sample,
-            near=near,
-        )
+        near = self._detector.approaches if explain else []
+        return _verdict(Judged(self.chars, words, trip, near), name, source, explain=explain)
+
+
+class Reply(NamedTuple):
+    """A whole reply that waits to be judged: what it is called and where it was found."""
+
+    text: str
+    name: str
+    source: str
+
+
+def judge_replies(
+    replies: Sequence[Reply], settings: LoopDetection, *, explain: bool, threads: int = 1
+) -> Iterator[Verdict]:
+    """The verdicts on whole replies, in their order."""
+    texts = [reply.text for reply in replies]
+    judged = judge_all(texts, settings, explain=explain, threads=threads)
+    for one, (_, name, source) in zip(judged, replies, strict=True):
+        yield _verdict(one, name, source, explain=explain)
 
 
 def judge(text: str, settings: LoopDetection, name: str, source: str, *, explain: bool = False) -> Verdict:
     """Read one reply whole."""
-    reading = Reading(settings)
-    reading.read(text)
-    return reading.verdict(name, source, explain=explain)
+    (verdict,) = judge_replies([Reply(text, name, source)], settings, explain=explain)
+    return verdict
+
+
+def _verdict(judged: Judged, name: str, source: str, *, explain: bool) -> Verdict:
+    chars, words, trip, approaches = judged
+    near = [Near(*one) for one in approaches] if explain else msgspec.UNSET
+    if trip is None:
+        return Verdict(id=name, source=source, chars=chars, words=words, tripped=False, near=near)
+    return Verdict(
+        id=name,
+        source=source,
+        chars=chars,
+        words=words,
+        tripped=True,
+        rule=trip.rule,
+        at_char=trip.chars,
+        at_word=trip.words,
+        onset_char=trip.onset,
+        period_chars=trip.period,
+        repeats=None if trip.repeats is None else round(trip.repeats, 1),
+        saved_chars=chars - trip.chars,
+        sample=trip.sample,
+        near=near,
+    )

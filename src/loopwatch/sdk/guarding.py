@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from loopwatch.detect.detector import LoopDetector
+from loopwatch.detect.engine import LoopDetector
 from loopwatch.detect.settings import LoopDetection
 from loopwatch.wire.pieces import Channel, Piece
 
