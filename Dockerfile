@@ -1,8 +1,14 @@
 # The server in a container: `docker build -t loopwatch .`, see docs/howto/run-the-server.md.
+FROM node:20-slim AS assets
+WORKDIR /src
+COPY tools ./tools
+RUN tools/console-assets
+
 FROM python:3.11-slim AS build
 WORKDIR /src
 COPY pyproject.toml README.md LICENSE ./
 COPY src ./src
+COPY --from=assets /src/src/loopwatch/server/pages/static/vendor ./src/loopwatch/server/pages/static/vendor
 RUN python -m venv /opt/loopwatch && /opt/loopwatch/bin/pip install --no-cache-dir '.[server,postgres,valkey]'
 
 FROM python:3.11-slim

@@ -15,7 +15,7 @@ NATIVE ?=
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-setup: $(VENV)/.setup $(if $(filter no,$(NATIVE)),,$(VENV)/.native) ## .venv with every extra and tool, as locked
+setup: $(VENV)/.setup $(VENV)/.assets $(if $(filter no,$(NATIVE)),,$(VENV)/.native) ## .venv with every extra and tool, as locked
 
 $(VENV)/.setup: requirements/dev.txt pyproject.toml tools/make-venv
 	@tools/make-venv $(VENV) "$(PYTHON)"
@@ -24,14 +24,17 @@ $(VENV)/.setup: requirements/dev.txt pyproject.toml tools/make-venv
 $(VENV)/.native: tools/install-native $(VENV)/.setup $(shell find native -name target -prune -o \( -name '*.rs' -o -name '*.toml' \) -print)
 	@tools/install-native $(BIN) $@
 
+$(VENV)/.assets: tools/console/package-lock.json tools/console-assets $(VENV)/.setup
+	@tools/console-assets && touch $@ || true
+
 $(VENV)/.demo: requirements/demo.txt $(VENV)/.setup
 	@tools/install-model $(BIN)/python && touch $@ || true
 
 $(VENV)/.servers: tools/install-servers $(VENV)/.setup
 	@tools/install-servers && touch $@ || true
 
-demo: $(VENV)/.demo ## the product at work: a real loop is seen, cut, counted, alerted
-	@$(BIN)/loopwatch demo
+demo: setup $(VENV)/.demo ## the product at work: a real loop is seen, cut, counted, alerted
+	@if [ -t 1 ]; then $(BIN)/loopwatch demo; else $(BIN)/loopwatch demo --probe; fi
 
 test: setup $(VENV)/.demo $(VENV)/.servers ## the tests and their coverage
 	@tools/test $(BIN) $(ARGS)

@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
+import urllib.request
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
@@ -20,8 +21,9 @@ from loopwatch.testing.provider import scripted_provider
 from loopwatch.testing.smallmodel import weights
 from tests.cli.program import one_line, run
 
-DEMO = [sys.executable, "-m", "loopwatch", "demo"]
-BUILT_IN = ("demo", "--builtin", "--delay", "0")
+ARGS = ("--port", "0", "--no-browser")
+DEMO = [sys.executable, "-m", "loopwatch", "demo", *ARGS]
+BUILT_IN = ("demo", *ARGS, "--probe", "--builtin", "--delay", "0")
 ROUND = "and round and round it goes, "
 
 
@@ -56,7 +58,7 @@ STORY = [
 
 def counts(out: str) -> tuple[int, int, int, int]:
     """Attempts, loops cut, characters and words discarded: the story's last line."""
-    pattern = r"Attempts (\d+), loops cut (\d+), characters discarded ([\d,]+), words ([\d,]+)\.\n$"
+    pattern = r"Attempts (\d+), loops cut (\d+), characters discarded ([\d,]+), words ([\d,]+)\.\n"
     found = re.search(pattern, out)
     assert found is not None
     attempts, cut, chars, words = (int(figure.replace(",", "")) for figure in found.groups())
@@ -85,7 +87,7 @@ def test_the_cost_is_that_of_the_tokens_at_the_price_in_the_line() -> None:
 
 def test_without_the_model_the_story_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("loopwatch.testing.smallmodel.find_spec", lambda _: None)
-    done = invoke("--delay", "0")
+    done = invoke("--probe", "--delay", "0")
     assert parts(done) == ["No model", *STORY]
     assert "`make demo`" in done
 
@@ -96,7 +98,7 @@ def invoke(*args: str) -> str:
 
     from loopwatch.cli.demo import demo
 
-    result = CliRunner().invoke(demo, args)
+    result = CliRunner().invoke(demo, [*ARGS, *args])
     assert result.exit_code == 0, result.output
     return result.output
 
@@ -106,7 +108,7 @@ def test_a_model_that_does_not_start_is_replaced(
 ) -> None:
     monkeypatch.setattr("loopwatch.testing.smallmodel.weights", lambda: tmp_path)
     monkeypatch.setattr(sys, "executable", "/bin/false")
-    out = invoke("--delay", "0")
+    out = invoke("--probe", "--delay", "0")
     assert parts(out) == ["A real", "No model", *STORY]
     assert "But it does not start (the small model ended before it answered: exit code 1)." in out
 
@@ -115,7 +117,7 @@ def test_on_a_terminal_it_is_coloured(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.delenv("NO_COLOR", raising=False)
     outside, inside = pty.openpty()
-    with subprocess.Popen([*DEMO, *BUILT_IN[1:]], stdout=inside, stderr=inside, stdin=inside) as running:
+    with subprocess.Popen([*DEMO, *BUILT_IN[3:]], stdout=inside, stderr=inside, stdin=inside) as running:
         os.close(inside)
         out = b""
         while data := read(outside):
@@ -133,11 +135,52 @@ def read(terminal: int) -> bytes:
         return b""
 
 
+# The server beside it.
+
+
+def test_the_burst_is_one_alert_and_the_pages_answer() -> None:
+    out = run(*BUILT_IN).stdout
+    after = out.partition("Attempts 2, loops cut 1")[2]
+    assert "Logged: one call of usr_8f21c9, 1 cut on the way" in after
+    assert "possible agent loop detected" in after
+    assert re.search(r"tokens \(5 min\): 5[\d,]{5}\n", after)
+    assert re.search(r"cost so far: +\$0\.1\d\n", after)
+    assert "the number of alerts stays 1" in after
+    assert "/demo/users/usr_8f21c9" in after.splitlines()[-1]
+
+
+def test_it_stays_up_until_it_is_told_to_end() -> None:
+    with subprocess.Popen(
+        [*DEMO, "--builtin", "--delay", "0"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as up:
+        assert up.stdout is not None
+        assert up.stderr is not None
+        links = []
+        for line in up.stdout:
+            links += re.findall(r"^  (http://\S+)   ", line)
+            if line.startswith("Ctrl-C ends it"):
+                break
+        with urllib.request.urlopen(links[0], timeout=30) as page:  # noqa: S310  our own
+            assert b"Acme AI" in page.read()
+        assert "/join/" in links[1]
+        up.send_signal(signal.SIGTERM)
+        assert up.wait(20) == 0
+        assert up.stderr.read() == ""
+
+
+def test_a_port_that_is_taken_is_refused() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        done = run("demo", "--builtin", "--probe", "--port", port)
+    assert done.returncode == 1
+    assert "cannot be listened on" in one_line(done.stderr)
+
+
 # What goes wrong.
 
 
 def failed(*args: str) -> str:
-    done = run("demo", *args)
+    done = run("demo", *ARGS, *args)
     assert done.returncode == 1
     return one_line(done.stderr).removeprefix("loopwatch: ")
 
@@ -157,7 +200,7 @@ def test_a_model_that_is_not_there() -> None:
 
 
 def test_an_address_that_is_none() -> None:
-    done = run("demo", "--base-url", "nowhere")
+    done = run("demo", *ARGS, "--base-url", "nowhere")
     assert done.returncode == 2
     assert one_line(done.stderr).startswith("loopwatch: invalid base URL ")
 
@@ -180,7 +223,7 @@ def test_ctrl_c_ends_it_without_a_traceback() -> None:
 
 
 async def demo_at(url: str) -> "subprocess.CompletedProcess[str]":
-    return await anyio.to_thread.run_sync(lambda: run("demo", "--base-url", url))
+    return await anyio.to_thread.run_sync(lambda: run("demo", *ARGS, "--probe", "--base-url", url))
 
 
 async def test_the_model_stops_at_the_cut() -> None:
@@ -331,7 +374,7 @@ async def test_no_provider_s_key_is_sent(monkeypatch: pytest.MonkeyPatch) -> Non
 @pytest.mark.slow
 @pytest.mark.skipif(weights() is None, reason="the small model is not installed: `make demo` installs it")
 def test_the_story_with_the_real_model() -> None:
-    done = subprocess.run(DEMO, capture_output=True, text=True, check=False, timeout=150)
+    done = subprocess.run([*DEMO, "--probe"], capture_output=True, text=True, check=False, timeout=150)
     assert (done.returncode, done.stderr) == (0, "")
     assert parts(done.stdout)[0] == "A real"
     attempts, cut, chars, words = counts(done.stdout)

@@ -60,8 +60,8 @@ class Narrator:
         click.echo(piece.translate(CONTROLS), nl=False)
 
 
-async def tell(narrator: Narrator, client: ModelClient) -> None:
-    """Tell it, with a client that retries nothing: the story has the retries.
+async def tell(narrator: Narrator, client: ModelClient) -> list[Attempt]:
+    """Tell it, with a client that retries nothing: the story has the retries. Returns the attempts.
 
     Raises LoopwatchError where the model cannot be asked, never loops, or always does.
     """
@@ -77,6 +77,7 @@ async def tell(narrator: Narrator, client: ModelClient) -> None:
     if attempt.trip is not None:
         raise LoopwatchError(f"each of {len(attempts)} attempts became a loop and was cut")
     _count(narrator, attempts)
+    return attempts
 
 
 async def _until_it_loops(narrator: Narrator, client: ModelClient) -> tuple[str, Attempt]:

@@ -15,7 +15,7 @@ PORT = 8700
 MOST_RATE = 1e6
 """Requests a second: more than any machine answers."""
 SIGNING_ENV = "LOOPWATCH_SECRET"
-"""The variable that holds what signs the "block this user" links in alerts."""
+"""The variable that holds what signs cookies and links; without it the database has such a secret."""
 
 
 @click.command(epilog="Example: loopwatch serve --public-url https://watch.example.com")
@@ -41,6 +41,9 @@ SIGNING_ENV = "LOOPWATCH_SECRET"
     show_default=True,
     help="Requests a second that one key may make; four times as many at once.",
 )
+@click.option(
+    "--owner-link", is_flag=True, help="Print a one-time link that makes another owner of the console."
+)
 @reach_option
 def serve(
     *,
@@ -50,9 +53,13 @@ def serve(
     public_url: str | None,
     windows: str | None,
     rate: float,
+    owner_link: bool,
     allow_private: bool,
 ) -> None:
-    """Take calls in, watch users, send alerts. Ends by SIGTERM or Ctrl-C, with nothing lost."""
+    """Take calls in, watch users, send alerts. Ends by SIGTERM or Ctrl-C, with nothing lost.
+
+    At the first start it prints a one-time link that makes the owner of the console.
+    """
     try:
         import uvloop
 
@@ -79,9 +86,13 @@ def serve(
         raise InputError("--rate must be a number of requests a second")
     logs.configure(people=is_terminal(sys.stderr))
     try:
-        uvloop.run(run(options))
+        uvloop.run(run(options, _tell_owner, another_owner=owner_link))
     except ModuleNotFoundError as error:
         raise missing(error) from None
+
+
+def _tell_owner(link: str) -> None:
+    click.echo(f"Open this once, within 24 hours, to make an owner's account: {link}")
 
 
 def _public(url: str) -> str:

@@ -5,33 +5,21 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from starlette.applications import Starlette
-from starlette.convertors import Convertor, register_url_convertor
 from starlette.middleware import Middleware
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from loopwatch.server import blocking, health, ingest, openapi, recommendations, reports, settings, users
+from loopwatch.server import health, ingest, openapi, recommendations, reports, settings, users
 from loopwatch.server.answers import HANDLED
 from loopwatch.server.check import check
 from loopwatch.server.chores import chores
+from loopwatch.server.console.routes import ROUTES as CONSOLE
+from loopwatch.server.demo.routes import ROUTES as DEMO
+from loopwatch.server.demo.stage import Stage
+from loopwatch.server.pages.failures import for_people
+from loopwatch.server.pages.protection import Protected, is_page
+from loopwatch.server.paths import USER
 from loopwatch.server.services import Services
-
-
-class Whole(Convertor[str]):
-    """All the rest of a path, line feeds and slashes too: ids of users are what their senders made them."""
-
-    regex = r"(?s:.+)"
-
-    def convert(self, value: str) -> str:
-        """As it is."""
-        return value
-
-    def to_string(self, value: str) -> str:
-        """As it is."""
-        return value
-
-
-register_url_convertor("whole", Whole())
 
 _V1 = "/api/v1"
 ROUTES = (
@@ -43,9 +31,9 @@ ROUTES = (
     Route(f"{_V1}/me", reports.me),
     Route(f"{_V1}/stats/{{project_id}}", reports.stats),
     Route(f"{_V1}/users/{{project_id}}", reports.users),
-    Route(f"{_V1}/users/{{project_id}}/{{user_id:whole}}/block", users.block, methods=["POST"]),
-    Route(f"{_V1}/users/{{project_id}}/{{user_id:whole}}/unblock", users.unblock, methods=["POST"]),
-    Route(f"{_V1}/users/{{project_id}}/{{user_id:whole}}", users.erase, methods=["DELETE"]),
+    Route(f"{_V1}/users/{{project_id}}/{USER}/block", users.block, methods=["POST"]),
+    Route(f"{_V1}/users/{{project_id}}/{USER}/unblock", users.unblock, methods=["POST"]),
+    Route(f"{_V1}/users/{{project_id}}/{USER}", users.erase, methods=["DELETE"]),
     Route(f"{_V1}/alerts/{{project_id}}", reports.alerts),
     Route(f"{_V1}/settings/{{project_id}}", settings.show),
     Route(f"{_V1}/settings/{{project_id}}", settings.update, methods=["PUT"]),
@@ -55,8 +43,6 @@ ROUTES = (
     Route(f"{_V1}/recommendations/models/{{project_id}}", recommendations.models),
     Route(f"{_V1}/recommendations/pricing/{{project_id}}", recommendations.pricing),
     Route(f"{_V1}/recommendations/downgrades/{{project_id}}", recommendations.downgrades),
-    Route("/dashboard/block/{token}", blocking.ask),
-    Route("/dashboard/block/{token}", blocking.block, methods=["POST"]),
     Route("/healthz", health.alive),
     Route("/readyz", health.ready),
     Route("/metrics", health.metrics),
@@ -66,19 +52,24 @@ ROUTES = (
 
 def create_app(server: Services) -> Starlette:
     """The application over an open store; its lifespan does the chores."""
+    stage = Stage(server)
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        async with chores(server):
+        async with chores(server), stage.playing():
             yield
 
     app = Starlette(
-        routes=ROUTES,
-        middleware=[Middleware(Counted, server.answers)],
-        exception_handlers=HANDLED,
+        routes=[*ROUTES, *CONSOLE, *DEMO],
+        middleware=[
+            Middleware(Counted, server.answers),
+            Middleware(Protected, server.telling.public_url),
+        ],
+        exception_handlers={kind: for_people(answer, is_page) for kind, answer in HANDLED.items()},
         lifespan=lifespan,
     )
     app.state.services = server
+    app.state.stage = stage
     return app
 
 

@@ -32,9 +32,15 @@ _log = logging.getLogger(__name__)
 @asynccontextmanager
 async def chores(server: Services) -> AsyncIterator[None]:
     """Do all of them for the block. After it, what is being delivered is brought to its end."""
-    server.store.writer.on_alerts = lambda _: server.courier.wake()
+
+    def tell(_: object) -> None:
+        server.courier.wake()
+        server.live.wake()
+
+    server.store.writer.on_alerts = tell
     async with asyncio.TaskGroup() as group:
         group.create_task(server.courier.deliver_forever())
+        group.create_task(server.live.watch())
         others = [group.create_task(_hourly(server, work)) for work in (prune, digests)]
         others.append(group.create_task(_summaries(server)))
         try:
@@ -42,6 +48,7 @@ async def chores(server: Services) -> AsyncIterator[None]:
         finally:
             server.store.writer.on_alerts = None
             server.courier.stop()
+            server.live.close()
             for other in others:
                 other.cancel()
 

@@ -21,7 +21,10 @@ from loopwatch.records.alert import Alert
 from loopwatch.records.delivery import Draft, Place
 from loopwatch.records.row import Arrival
 from loopwatch.server.buckets import Buckets
+from loopwatch.server.live import Live
 from loopwatch.server.prices import Prices
+from loopwatch.server.signin.passwords import Passwords
+from loopwatch.server.signin.visitors import Door
 from loopwatch.store.opening import Store
 
 
@@ -70,6 +73,9 @@ class Services:
     buckets: Buckets
     clock: Clock
     reach: Reach
+    door: Door
+    live: Live
+    passwords: Passwords = field(default_factory=Passwords)
     answers: Counter[int] = field(default_factory=Counter)
 
     async def arrival(self, project_id: str) -> Arrival:

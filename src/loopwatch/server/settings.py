@@ -47,13 +47,18 @@ async def change(
     ``actor`` is who is noted as having done it. Raises ConfigError with every defect of the settings, or
     of the project's own prices.
     """
+    judge_prices(changes)
+    return await projects.change(project_id, changes, actor, reach)
+
+
+def judge_prices(changes: Mapping[str, Any]) -> None:
+    """Raise ConfigError with every defect of the prices among some changes."""
     prices = changes.get("prices")
     if isinstance(prices, dict):
         try:
             PriceTable(prices)
         except ConfigError as error:
             raise ConfigError([replace(one, locus=f"prices.{one.locus}") for one in error.defects]) from None
-    return await projects.change(project_id, changes, actor, reach)
 
 
 async def test_channel(request: Request) -> Response:

@@ -51,6 +51,13 @@ class Alerts:
             of[delivery.alert_id].append(delivery)
         return [Raised(alert, of[alert.id]) for alert in found]
 
+    async def latest_project(self, user_id: str) -> str | None:
+        """The project that alerted last about a user of that id; None where none did."""
+        of = alerts.c
+        wanted = select(of.project_id).where(of.user_id == user_id).order_by(of.at_us.desc()).limit(1)
+        async with self._database.reading() as connection:
+            return (await connection.execute(wanted)).scalar_one_or_none()
+
     async def counts(self, project_id: str, since: datetime, until: datetime) -> dict[str, int]:
         """How many alerts each user caused in a span of time; ``until`` itself is left out."""
         of = alerts.c

@@ -17,10 +17,13 @@ from loopwatch.store.crossings import Judge, Rules, no_messages
 from loopwatch.store.engines import Database, open_database
 from loopwatch.store.ingest import Ingest, Price
 from loopwatch.store.keys import Keys
+from loopwatch.store.members import Members
 from loopwatch.store.outbox import Outbox
 from loopwatch.store.projects import Projects
 from loopwatch.store.reports import Reports
+from loopwatch.store.secrets import Secrets
 from loopwatch.store.series import Series
+from loopwatch.store.sessions import Sessions
 from loopwatch.store.storms import Compose, Storms
 from loopwatch.store.upkeep import Upkeep
 from loopwatch.store.users import Users
@@ -44,6 +47,9 @@ class Store:
     outbox: Outbox
     storms: Storms
     upkeep: Upkeep
+    members: Members
+    sessions: Sessions
+    secrets: Secrets
 
     async def ready(self) -> None:
         """Raise StoreUnavailable unless the database answers, StoreError unless its schema is ours."""
@@ -114,6 +120,9 @@ async def open_store(
                     Outbox(database),
                     Storms(database, projects),
                     Upkeep(database, projects),
+                    Members(database),
+                    Sessions(database),
+                    Secrets(database),
                 )
         finally:
             await summed.close()

@@ -239,3 +239,44 @@ deliveries = Table(
 )
 
 claims = Table("claims", metadata, _key("name"), Column("at_us", BigInteger, nullable=False))
+
+members = Table(
+    "members",
+    metadata,
+    _key("id"),
+    Column("name", Text, nullable=False, unique=True),
+    Column("role", Text, nullable=False),
+    Column("password", Text, nullable=False),
+    Column("created_us", BigInteger, nullable=False),
+)
+
+sessions = Table(
+    "sessions",
+    metadata,
+    _key("digest"),
+    Column("member_id", Text, nullable=False, index=True),
+    Column("created_us", BigInteger, nullable=False),
+    Column("seen_us", BigInteger, nullable=False),
+    Column("expires_us", BigInteger, nullable=False),
+    Column("browser", Text, nullable=False),
+)
+
+invitations = Table(
+    "invitations",
+    metadata,
+    _key("digest"),
+    Column("role", Text, nullable=False),
+    Column("invited_by", Text, nullable=False),
+    Column("created_us", BigInteger, nullable=False),
+    Column("expires_us", BigInteger, nullable=False),
+)
+
+attempts = Table(
+    "attempts",
+    metadata,
+    _key("name"),
+    _number("count"),
+    Column("since_us", BigInteger, nullable=False),
+)
+
+secrets = Table("secrets", metadata, _key("name"), Column("value", Text, nullable=False))

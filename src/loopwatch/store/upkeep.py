@@ -15,7 +15,20 @@ from loopwatch.store.engines import Database
 from loopwatch.store.outbox import DONE
 from loopwatch.store.projects import Projects
 from loopwatch.store.statements import Remote
-from loopwatch.store.tables import alerts, calls, claims, deliveries, outbox, projects, window_buckets
+from loopwatch.store.tables import (
+    alerts,
+    calls,
+    claims,
+    deliveries,
+    hourly,
+    keys,
+    outbox,
+    projects,
+    settings_audit,
+    user_months,
+    users,
+    window_buckets,
+)
 
 DAY = 86_400_000_000
 AT_ONCE = 5_000
@@ -50,6 +63,16 @@ class Upkeep:
         past = now - 2 * span_micros(MOST_WINDOW * 60)
         gone += await self._delete(window_buckets, window_buckets.c.start_us < past)
         return gone + await self._prune_sent(now - KEPT_DAYS * DAY)
+
+    async def delete(self, project_id: str) -> None:
+        """Delete a project with everything in it: its keys first, so that nothing more comes."""
+        sent = select(outbox.c.id).where(outbox.c.project_id == project_id)
+        async with self._database.writing() as connection:
+            await connection.execute(delete(keys).where(keys.c.project_id == project_id))
+            await connection.execute(delete(projects).where(projects.c.id == project_id))
+            await connection.execute(delete(deliveries).where(deliveries.c.outbox_id.in_(sent)))
+        for table in (calls, hourly, user_months, window_buckets, alerts, outbox, users, settings_audit):
+            await self._delete(table, table.c.project_id == project_id)
 
     async def _prune_sent(self, old: int) -> int:
         done = outbox.c.state.in_(DONE)

@@ -1,0 +1,57 @@
+"""Members of the console: who is one, who is invited, who may change what. Owners alone change it."""
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from loopwatch.errors import InputError
+from loopwatch.server.console.desk import Desk
+from loopwatch.server.console.notices import notice
+from loopwatch.store.members import ROLES, Role
+
+PATH = "/members"
+
+
+async def show(request: Request, desk: Desk) -> Response:
+    """The members, and the invitations that hold yet."""
+    return await _page(desk, notice(request))
+
+
+async def invite(request: Request, desk: Desk) -> Response:
+    """Make an invitation; its link is shown this once."""
+    del request
+    token = await desk.server.store.members.invite(_role(desk), desk.actor)
+    return await _page(desk, "", f"{desk.server.telling.public_url}/join/{token}")
+
+
+async def withdraw(request: Request, desk: Desk) -> Response:
+    """Make an invitation's link invite nobody."""
+    await desk.server.store.members.withdraw(request.path_params["invitation_id"])
+    return desk.to(desk.link(PATH, done="withdrawn"))
+
+
+async def act(request: Request, desk: Desk) -> Response:
+    """Change a member's role, or remove them. Raises InputError for the last owner."""
+    member_id, members = request.path_params["member_id"], desk.server.store.members
+    if desk.form.text("action") == "remove":
+        await members.remove(member_id)
+        return desk.to(desk.link(PATH, done="removed"))
+    await members.set_role(member_id, _role(desk))
+    return desk.to(desk.link(PATH, done="role"))
+
+
+def _role(desk: Desk) -> Role:
+    role = next((one for one in ROLES if one == desk.form.text("role")), None)
+    if role is None:
+        raise InputError(f"a role is one of {', '.join(ROLES)}")
+    return role
+
+
+async def _page(desk: Desk, said: str, link: str = "") -> Response:
+    members = desk.server.store.members
+    return desk.page(
+        "members.html",
+        notice_text=said,
+        members=await members.list(),
+        invitations=await members.invitations(),
+        link=link,
+    )
