@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from loopwatch.config.loading import load_config
-from loopwatch.config.loop_detection import FIGURES, armed_draft
 from loopwatch.detect.detector import LoopDetector
 from loopwatch.detect.settings import LoopDetection
 from tests.config.documents import (
@@ -278,22 +277,3 @@ def test_the_other_optional_keys_are_read() -> None:
 def test_what_is_wrong_with_them_is_told_armed_or_not(more: Any, said: str, *, enabled: bool) -> None:
     block = SEED_BLOCK | {"enabled": enabled} | more
     assert defects(with_block(block)) == [f"{AGENT}loopDetection.{said}"]
-
-
-# Arming a block in an editor.
-
-
-def test_the_figures_that_arming_fills_in_are_the_seeds() -> None:
-    assert {"enabled": True, **FIGURES} == SEED_BLOCK
-    assert armed_draft({}) == SEED_BLOCK
-    assert armed_draft({"enabled": False, "windowWords": 512}) == SEED_BLOCK | {"windowWords": 512}
-
-
-def test_e2_an_incomplete_armed_block_opens_with_its_own_figures_and_the_seeds() -> None:
-    draft = armed_draft({"enabled": True, "windowWords": 512, "minSaturatedRun": 0})
-    assert [draft[knob] for knob in KNOBS] == [512, 32, 2, 0, 250000]
-    assert settings(draft) is not None
-
-
-def test_arming_keeps_the_other_keys() -> None:
-    assert armed_draft({"rules": ["cycle"]})["rules"] == ["cycle"]

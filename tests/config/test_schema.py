@@ -57,7 +57,7 @@ ACCEPTED: list[Any] = [
         with_limits(maxCost=0.5),
     ),
     *(with_slot(baseUrl="http://localhost:1"), with_slot(apiKeyEnv="K"), with_slot(generationLookup=False)),
-    *(sound(slots=SOUND["slots"] | {"": {"model": "m"}}), with_root(capabilities=[])),
+    with_root(capabilities=[]),
     {"agents": [{"id": "a", "name": "A", "modelId": "m"}], "limits": SOUND["limits"]},
 ]
 REFUSED: list[Any] = [
@@ -114,6 +114,7 @@ REFUSED: list[Any] = [
         with_slot(apiKeyEnv="a b"),
     ),
     *(with_slot(apiKey="x"), with_slot(generationLookup=None)),
+    sound(slots=SOUND["slots"] | {" ": {"model": "m"}}),
 ]
 
 

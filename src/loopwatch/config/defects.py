@@ -8,7 +8,7 @@ nowhere to land), with its place in the text. Nothing that may be a secret is ev
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
 Path: TypeAlias = tuple[str | int, ...]
@@ -45,7 +45,8 @@ class Defect:
     ``agent`` is the display name of the agent that declared it, None outside of an agent. ``locus``
     is where (``loopDetection.windowWords``, relative to the agent if there is one). ``value`` is
     what stands there, as JSON text, None where nothing does or it must not be shown. ``line`` and
-    ``column`` count from 1; for a missing key they are those of the object that lacks it.
+    ``column`` count from 1; for a missing key they are those of the object that lacks it. ``path`` is the
+    same place for a program that knows the document; it is no part of what is told.
     """
 
     reason: str
@@ -54,6 +55,7 @@ class Defect:
     value: str | None = None
     line: int | None = None
     column: int | None = None
+    path: Path = field(default=(), repr=False, compare=False)
 
     def __str__(self) -> str:
         """Agent, locus, value and reason, as the seed orders them."""
@@ -69,7 +71,7 @@ class Defect:
 
     def as_dict(self) -> dict[str, str | int | None]:
         """The parts by their names, for a program to read."""
-        return asdict(self)
+        return {key: value for key, value in asdict(self).items() if key != "path"}
 
 
 def agent_name(document: Any, path: Path) -> str | None:

@@ -116,7 +116,9 @@ class Document(Block):
         description="The agents; the first is the root, which the run starts."
     )
     slots: dict[str, Slot] = Field(
-        default_factory=dict, description="The models by the names of their slots."
+        default_factory=dict,
+        description="The models by the names of their slots.",
+        json_schema_extra={"propertyNames": {"pattern": r"\S"}},
     )
     limits: Limits
 

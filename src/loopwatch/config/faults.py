@@ -92,4 +92,5 @@ def defect(source: Source, fault: Fault) -> Defect:
         value=shown(value) if path and is_shown else None,
         line=line,
         column=column,
+        path=path,
     )

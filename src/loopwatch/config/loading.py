@@ -1,6 +1,7 @@
 """The way in: a document that is sound becomes a ``Config``, any other a ConfigError with all its defects."""
 
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -51,8 +52,14 @@ def _contents(path: os.PathLike[str]) -> bytes:
         raise InputError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
 
 
-def judge(source: Source) -> Config:
-    """Judge a document that has been read. Raises ConfigError."""
+def judge(source: Source, known: Iterable[Fault] = ()) -> Config:
+    """Judge a document that has been read. Raises ConfigError.
+
+    ``known`` is what is wrong with how it was put together, as an editor sees it; of the same place,
+    nothing more is said.
+    """
+    before = list(known)
+    told = {fault.path for fault in before}
     every = [Fault(path, "comes twice in its object: keep one", shown=False) for path in source.duplicates]
     every += references(source.value)
     document = None
@@ -60,6 +67,7 @@ def judge(source: Source) -> Config:
         document = Document.model_validate(source.value)
     except ValidationError as error:
         every += faults(error)
+    every = before + [fault for fault in every if fault.path not in told]
     reported = {fault.path for fault in every}
     every += [Fault(path, "must be a finite number") for path in source.endless if path not in reported]
     if document is None or every:

@@ -140,8 +140,3 @@ def unsaid(block: Mapping[str, Any], path: Path) -> list[Fault]:
         for knob, figure in FIGURES.items()
         if knob not in block
     ]
-
-
-def armed_draft(block: Mapping[str, Any]) -> dict[str, Any]:
-    """The block as an editor shows it once it is armed: what it says, and the seed's figures for the rest."""
-    return {**block, "enabled": True, **{knob: block.get(knob, FIGURES[knob]) for knob in FIGURES}}

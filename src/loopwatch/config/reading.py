@@ -90,6 +90,11 @@ def _place(lines: list[int], offset: int) -> tuple[int, int]:
     return line, offset - lines[line - 1] + 1
 
 
+def is_number(text: str) -> bool:
+    """Whether a text is a number of JSON, to the letter."""
+    return _NUMBER.fullmatch(text) is not None
+
+
 class _Reader:
     """Takes one text apart, from its beginning to its end."""
 
@@ -148,7 +153,7 @@ class _Reader:
     def word(self, word: str) -> Any:
         if word in _LITERALS:
             return _LITERALS[word]
-        if not _NUMBER.fullmatch(word):
+        if not is_number(word):
             self.fail("expected a value: a number, true, false or null, or text in double quotes")
         if _WHOLE.fullmatch(word):
             try:

@@ -37,6 +37,9 @@ def references(document: Any) -> Iterator[Fault]:
         for index, name in enumerate(_list(agent, "subagents")):
             if isinstance(name, str) and name not in ids:
                 yield Fault((*path, "subagents", index), f"no agent has this id{nearest(name, ids)}")
+    for name in _object(document, "slots"):
+        if not name.strip():
+            yield Fault(("slots", name), "must have a name", shown=False)
     yield from halves(_object(document, "limits"), ("limits",))
 
 

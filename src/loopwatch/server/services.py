@@ -1,5 +1,6 @@
 """What a request may use: the store and its friends, made once for a server."""
 
+import asyncio
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -64,7 +65,10 @@ class Telling:
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """Everything that routes and chores use. ``answers`` counts statuses for the metrics."""
+    """Everything that routes and chores use. ``answers`` counts statuses for the metrics.
+
+    ``trials`` has one reply tried at a time: a trial is up to two seconds' work beside taking calls in.
+    """
 
     store: Store
     courier: Courier
@@ -76,6 +80,7 @@ class Services:
     door: Door
     live: Live
     passwords: Passwords = field(default_factory=Passwords)
+    trials: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
     answers: Counter[int] = field(default_factory=Counter)
 
     async def arrival(self, project_id: str) -> Arrival:

@@ -13,6 +13,7 @@ from loopwatch.config.rule import velocity
 from loopwatch.records.call import Call
 from loopwatch.store import schema
 from loopwatch.store.alerts import Alerts
+from loopwatch.store.configurations import Configurations
 from loopwatch.store.crossings import Judge, Rules, no_messages
 from loopwatch.store.engines import Database, open_database
 from loopwatch.store.ingest import Ingest, Price
@@ -50,6 +51,7 @@ class Store:
     members: Members
     sessions: Sessions
     secrets: Secrets
+    configurations: Configurations
 
     async def ready(self) -> None:
         """Raise StoreUnavailable unless the database answers, StoreError unless its schema is ours."""
@@ -123,6 +125,7 @@ async def open_store(
                     Members(database),
                     Sessions(database),
                     Secrets(database),
+                    Configurations(database),
                 )
         finally:
             await summed.close()

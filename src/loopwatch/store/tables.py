@@ -280,3 +280,29 @@ attempts = Table(
 )
 
 secrets = Table("secrets", metadata, _key("name"), Column("value", Text, nullable=False))
+
+configurations = Table(
+    "configurations",
+    metadata,
+    _key("id"),
+    Column("project_id", Text, nullable=False, index=True),
+    Column("name", Text, nullable=False),
+    Column("document", Text, nullable=False),
+    Column("version", BigInteger, nullable=False),
+    Column("created_us", BigInteger, nullable=False),
+    Column("updated_us", BigInteger, nullable=False),
+    Column("updated_by", Text, nullable=False),
+)
+
+configuration_changes = Table(
+    "configuration_changes",
+    metadata,
+    _key("project_id"),
+    _key("configuration_id"),
+    Column("version", BigInteger, primary_key=True),
+    Column("name", Text, nullable=False),
+    Column("action", Text, nullable=False),
+    Column("at_us", BigInteger, nullable=False),
+    Column("actor", Text, nullable=False),
+    Index("ix_configuration_changes_at", "project_id", "at_us"),
+)

@@ -19,6 +19,8 @@ from loopwatch.store.tables import (
     alerts,
     calls,
     claims,
+    configuration_changes,
+    configurations,
     deliveries,
     hourly,
     keys,
@@ -71,7 +73,8 @@ class Upkeep:
             await connection.execute(delete(keys).where(keys.c.project_id == project_id))
             await connection.execute(delete(projects).where(projects.c.id == project_id))
             await connection.execute(delete(deliveries).where(deliveries.c.outbox_id.in_(sent)))
-        for table in (calls, hourly, user_months, window_buckets, alerts, outbox, users, settings_audit):
+        kept = (calls, hourly, user_months, window_buckets, alerts, outbox, users, settings_audit)
+        for table in (*kept, configurations, configuration_changes):
             await self._delete(table, table.c.project_id == project_id)
 
     async def _prune_sent(self, old: int) -> int:

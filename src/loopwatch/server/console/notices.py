@@ -22,6 +22,10 @@ NOTICES = {
     "password": "Your password was changed, and other browsers were signed out.",
     "signed-out": "That browser was signed out.",
     "project-deleted": "The project was deleted with everything in it.",
+    "configuration-saved": "Saved. The next run that is launched on it goes by this version.",
+    "configuration-imported": "Imported. Comments were read and are not kept.",
+    "configuration-copied": "This is the copy: give it a name of its own.",
+    "configuration-deleted": "The configuration was deleted.",
     "demo": "This is the demo: what you did would have worked, and nothing was kept.",
 }
 

@@ -11,8 +11,10 @@ from loopwatch.server.console import (
     alerts,
     blocking,
     changes,
+    configs,
     dashboard,
     downloads,
+    editor,
     entry,
     events,
     joining,
@@ -37,6 +39,25 @@ async def home(request: Request) -> Response:
 
 def _change(path: str, endpoint: Endpoint) -> Route:
     return Route(path, endpoint, methods=["POST"])
+
+
+def configuration_routes() -> list[BaseRoute]:
+    """Everything below ``/configs``. ``new`` stands for an id where there is none yet."""
+    one = "/configs/{id}"
+    return [
+        Route("/configs", viewing(configs.show)),
+        Route("/configs.csv", viewing(configs.as_csv)),
+        Route("/configs.json", viewing(configs.as_json)),
+        _change("/configs/import", changing(configs.bring, most=configs.MOST_IMPORT)),
+        Route(f"{one}/export", viewing(configs.export)),
+        _change(f"{one}/duplicate", changing(configs.duplicate)),
+        Route(f"{one}/delete", viewing(configs.ask, owners=True)),
+        _change(f"{one}/delete", changing(configs.delete)),
+        Route(f"{one}/edit", viewing(editor.show)),  # where a browser comes back to
+        _change(f"{one}/edit", changing(editor.edit, most=editor.MOST_BYTES, owners=False)),
+        Route(one, viewing(editor.show)),
+        _change(one, changing(editor.save, most=editor.MOST_BYTES)),
+    ]
 
 
 ROUTES: tuple[BaseRoute, ...] = (
@@ -72,5 +93,6 @@ ROUTES: tuple[BaseRoute, ...] = (
     Route("/account", viewing(account.show)),
     _change("/account/password", changing(account.change_password, owners=False)),
     _change("/account/sessions", changing(account.end_sessions, owners=False)),
+    *configuration_routes(),
     Mount("/static", Assets()),
 )

@@ -4,7 +4,18 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from loopwatch.server.console import alerts, changes, dashboard, downloads, events, keys, settings, user
+from loopwatch.server.console import (
+    alerts,
+    changes,
+    configs,
+    dashboard,
+    downloads,
+    editor,
+    events,
+    keys,
+    settings,
+    user,
+)
 from loopwatch.server.console.desk import Desk
 from loopwatch.server.console.seats import Endpoint, Page, checked, visiting
 from loopwatch.server.demo.stage import Stage
@@ -57,6 +68,25 @@ def _change(path: str, page: Page) -> Route:
     return Route(path, playing(page, form=True), methods=["POST"])
 
 
+def _configurations() -> list[BaseRoute]:
+    """The editor. A form is smaller than it may be elsewhere: anybody can send it, and a trial takes time."""
+    one = f"{BASE}/configs/{{id}}"
+    return [
+        Route(f"{BASE}/configs", playing(configs.show)),
+        Route(f"{BASE}/configs.csv", playing(configs.as_csv)),
+        Route(f"{BASE}/configs.json", playing(configs.as_json)),
+        _change(f"{BASE}/configs/import", configs.bring),
+        Route(f"{one}/export", playing(configs.export)),
+        _change(f"{one}/duplicate", configs.duplicate),
+        Route(f"{one}/delete", playing(configs.ask)),
+        _change(f"{one}/delete", configs.delete),
+        Route(f"{one}/edit", playing(editor.show)),
+        _change(f"{one}/edit", editor.edit),
+        Route(one, playing(editor.show)),
+        _change(one, editor.save),
+    ]
+
+
 ROUTES: tuple[BaseRoute, ...] = (
     Route(BASE, playing(dashboard.show)),
     Route(f"{BASE}/now", playing(dashboard.now)),
@@ -73,4 +103,5 @@ ROUTES: tuple[BaseRoute, ...] = (
     _change(f"{BASE}/settings/delete", changes.delete_project),
     Route(f"{BASE}/users/{USER}", playing(user.show)),
     _change(f"{BASE}/users/{USER}", pretend),
+    *_configurations(),
 )

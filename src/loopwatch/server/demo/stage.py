@@ -22,6 +22,7 @@ from loopwatch.records.alert import Alert
 from loopwatch.records.delivery import Draft
 from loopwatch.server.demo import company, loop
 from loopwatch.server.demo.calendar import late_in_a_month
+from loopwatch.server.demo.configurations import configurations
 from loopwatch.server.live import Live
 from loopwatch.server.services import Services
 from loopwatch.store.opening import Store, open_store
@@ -137,6 +138,8 @@ async def _write_history(store: Store, then: ManualClock, clock: Clock) -> None:
         await store.writer.log(project.id, batch)
     for threshold in (80_000, 50_000):
         await store.projects.change(project.id, {"tokenThreshold": threshold}, LEA)
+    for name, document in configurations():
+        await store.configurations.create(project.id, name, document, LEA)
     await store.users.block(project.id, company.users()[31].id, f"blocked by {_LEA}")
     await _pretend_to_send(store, then)
 
