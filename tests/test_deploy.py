@@ -15,8 +15,8 @@ import pytest
 
 from loopwatch.cli.main import cli
 from loopwatch.cli.serve import PORT
+from loopwatch.hosting.listening import GRACE
 from loopwatch.server.app import ROUTES
-from loopwatch.server.serving import GRACE
 
 ROOT = Path(__file__).parent.parent
 UNIT = ROOT / "deploy/loopwatch.service"

@@ -15,9 +15,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from loopwatch.clock import Clock, SystemClock
 from loopwatch.config.reach import EVERYWHERE
-from loopwatch.server.connections import Allowance
+from loopwatch.hosting.listening import configured
+from loopwatch.server.connections import Allowance, connections
 from loopwatch.server.services import Services
-from loopwatch.server.serving import Options, configured, opened
+from loopwatch.server.serving import Options, opened
 
 
 class Reply(NamedTuple):
@@ -119,7 +120,7 @@ async def serving(
     chosen = Options(url, port=port, **{"reach": EVERYWHERE, **options})
     async with opened(chosen, clock=clock or SystemClock(), environment={}) as app:
         front = Stumbling(app)
-        running = uvicorn.Server(configured(front, allowance or Allowance()))
+        running = uvicorn.Server(configured(front, protocol=connections(allowance or Allowance())))
         serve = asyncio.ensure_future(running.serve(sockets=[bound]))
         try:
             async with aiohttp.ClientSession() as session:

@@ -60,11 +60,10 @@ def run(work: Coroutine[Any, Any, T]) -> T:
         raise missing(error) from None
 
 
-def missing(error: ModuleNotFoundError) -> LoopwatchError:
-    """What to install, for a module that is not there."""
+def missing(error: ModuleNotFoundError, extra: str = "server") -> LoopwatchError:
+    """What to install, for a module that is not there: its own ``extra``, where it has one."""
     module = (error.name or "").partition(".")[0]
-    extra = _EXTRAS.get(module, "server")
-    return LoopwatchError(f"{module} is not installed: pip install 'loopwatch[{extra}]'")
+    return LoopwatchError(f"{module} is not installed: pip install 'loopwatch[{_EXTRAS.get(module, extra)}]'")
 
 
 @asynccontextmanager

@@ -14,7 +14,8 @@ from aiohttp import web
 
 from loopwatch.config.reach import EVERYWHERE
 from loopwatch.errors import LoopwatchError
-from loopwatch.server.serving import Ending, Options, listening, opened, owner_link, signals_end_here
+from loopwatch.hosting.listening import listening, signals_end_here
+from loopwatch.server.serving import Ending, Options, opened, owner_link
 
 if TYPE_CHECKING:
     import socket
@@ -27,6 +28,10 @@ EXAMPLE = {"input": 2.5, "output": 10}
 """US dollars per million tokens: about what large models cost."""
 PAGES = ("/demo", "/demo/users/usr_8f21c9", "/demo/alerts", "/demo/settings", "/sign-in", "/readyz")
 """What is asked by a demo that ends itself."""
+
+
+HOST = "127.0.0.1"
+"""Where a demo listens: nobody else is to come."""
 
 
 @dataclass
@@ -93,7 +98,7 @@ class Running:
 async def running(port: int, *, else_any: bool) -> AsyncIterator[Running]:
     """Run it for the block, on another port where that one is taken and ``else_any`` allows it."""
     with tempfile.TemporaryDirectory(prefix="loopwatch-demo-") as folder:
-        bound = _bound(f"sqlite:///{folder}/loopwatch.db", port, else_any=else_any)
+        bound = _bound(port, else_any=else_any)
         options = Options(f"sqlite:///{folder}/loopwatch.db", port=bound.getsockname()[1], reach=EVERYWHERE)
         with bound, signals_end_here():
             async with _sink() as sink, opened(options, environment={}) as app:
@@ -112,13 +117,13 @@ async def running(port: int, *, else_any: bool) -> AsyncIterator[Running]:
                     await ended
 
 
-def _bound(database: str, port: int, *, else_any: bool) -> "socket.socket":
+def _bound(port: int, *, else_any: bool) -> "socket.socket":
     try:
-        return listening(Options(database, port=port))
+        return listening(HOST, port)
     except LoopwatchError:
         if not else_any:
             raise
-        return listening(Options(database, port=0))
+        return listening(HOST, 0)
 
 
 @asynccontextmanager
@@ -129,8 +134,8 @@ async def _sink() -> AsyncIterator[Sink]:
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
     await runner.setup()
     try:
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
-        sink.url = f"http://127.0.0.1:{runner.addresses[0][1]}/"
+        await web.TCPSite(runner, HOST, 0).start()
+        sink.url = f"http://{HOST}:{runner.addresses[0][1]}/"
         yield sink
     finally:
         await runner.cleanup()

@@ -35,6 +35,7 @@ COMMANDS = {
     "demo": "A real loop, seen and cut while you watch.",
     "doctor": "What is installed here, and what can be reached.",
     "keys": "Make, list, replace and revoke project keys.",
+    "proxy": "The guard for any program that can change its base URL.",
     "run": "Run an agent under a configuration, and record it.",
     "scan": "Which of the replies on disk are loops.",
     "serve": "The server: calls come in, users are watched, alerts go out.",

@@ -64,7 +64,7 @@ def serve(
         import uvloop
 
         from loopwatch.config.reach import EVERYWHERE, Reach
-        from loopwatch.server import logs
+        from loopwatch.hosting import logs
         from loopwatch.server.serving import Options
         from loopwatch.server.serving import serve as run
     except ModuleNotFoundError as error:

@@ -6,11 +6,12 @@ keep; and some servers (llama.cpp) announce that they keep a connection and clos
 
 import asyncio
 import ssl
-from collections.abc import Mapping
+from collections.abc import AsyncIterable, Mapping
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
+from yarl import URL
 
 from loopwatch.client.endpoint import is_loopback
 from loopwatch.client.faults import NO_PROXY, told
@@ -35,18 +36,25 @@ class AiohttpTransport:
 
     async def send(self, request: Request) -> "AiohttpResponse":
         """Send a request and wait for the head of its answer. Raises TransportError where none comes."""
-        proxy = _proxy(request.url)
+        return await self.ask(request.method, URL(request.url), request.headers, request.body or None)
+
+    async def ask(
+        self, method: str, url: URL, headers: Mapping[str, str], body: "bytes | AsyncIterable[bytes] | None"
+    ) -> "AiohttpResponse":
+        """As ``send``; the body may also be one that is still coming."""
+        address = str(url)
+        proxy = _proxy(address)
         try:
             response = await self._running().request(
-                request.method,
-                request.url,
-                headers=request.headers,
-                data=request.body or None,
+                method,
+                url,
+                headers=headers,
+                data=body,
                 proxy=proxy,
                 allow_redirects=False,  # a key is for the host that it was given for
             )
         except (aiohttp.ClientError, OSError, ValueError) as error:
-            raise self.failure(error, request.url, proxy) from None
+            raise self.failure(error, address, proxy) from None
         return AiohttpResponse(response, self, proxy)
 
     async def aclose(self) -> None:
@@ -68,17 +76,20 @@ class AiohttpTransport:
         if self._session is None or self._session.closed or self._loop is not loop:
             if self._session is not None and not self._session.closed:
                 self._session.detach()  # its loop is gone, and with it all that was open
-            connector = aiohttp.TCPConnector(
-                limit=0,  # to wait for others would count as a provider that is silent
-                force_close=True,
-                ssl=self._ssl if self._ssl is not None else True,
-            )
-            timeout = aiohttp.ClientTimeout(total=None, connect=CONNECT)
-            self._session = aiohttp.ClientSession(
-                connector=connector, timeout=timeout, cookie_jar=aiohttp.DummyCookieJar()
-            )
+            self._session = self._new_session()
             self._loop = loop
         return self._session
+
+    def _new_session(self) -> aiohttp.ClientSession:
+        connector = aiohttp.TCPConnector(
+            limit=0,  # to wait for others would count as a provider that is silent
+            force_close=True,
+            ssl=self._ssl if self._ssl is not None else True,
+        )
+        timeout = aiohttp.ClientTimeout(total=None, connect=CONNECT)
+        return aiohttp.ClientSession(
+            connector=connector, timeout=timeout, cookie_jar=aiohttp.DummyCookieJar()
+        )
 
 
 class AiohttpResponse:

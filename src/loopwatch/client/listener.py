@@ -31,6 +31,13 @@ class Loop:
     place: int | None
 
 
+def place_of(trip: "Trip", channel: "Channel", text: str) -> int | None:
+    """A loop's beginning and where it is in ``text``, as one number: no text of a reply is kept."""
+    if trip.onset is None:
+        return None
+    return hash((trip.rule, channel, trip.onset, text[trip.onset : trip.onset + PLACE]))
+
+
 class Listener:
     """Feed it what arrives until there is a ``reply`` or a ``loop``.
 
@@ -127,16 +134,10 @@ class Listener:
                 heard += [piece, self.seen[-1]]
                 del self._detectors[piece.channel]
             else:
-                self.loop = Loop(trip, piece.channel, self._place(trip, piece.channel))
+                place = place_of(trip, piece.channel, self.assembly.text(piece.channel))
+                self.loop = Loop(trip, piece.channel, place)
                 break
         return heard
-
-    def _place(self, trip: "Trip", channel: "Channel") -> int | None:
-        """The loop's beginning and where it is, as one number: no text of a reply is kept."""
-        if trip.onset is None:
-            return None
-        begins = self.assembly.text(channel)[trip.onset : trip.onset + PLACE]
-        return hash((trip.rule, channel, trip.onset, begins))
 
     def _read_document(self, data: bytes) -> "list[Delta | LoopSeen]":
         document = self._document

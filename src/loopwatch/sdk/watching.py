@@ -22,6 +22,7 @@ from loopwatch.records.call import Call, UsageSource
 from loopwatch.sdk.guarding import Guard
 from loopwatch.sdk.question import Question
 from loopwatch.wire.assembly import DRAFTS
+from loopwatch.wire.draft import Draft
 from loopwatch.wire.openai import decode_chunk
 from loopwatch.wire.pieces import Channel
 from loopwatch.wire.usage import Usage
@@ -73,6 +74,16 @@ class Watched:
         self._open = threading.Lock()  # taken by the first end, and never given back
         self._cut = False
         desk.open.add(self)
+
+    @property
+    def draft(self) -> Draft:
+        """What has been heard of the answer."""
+        return self._draft
+
+    @property
+    def guard(self) -> Guard | None:
+        """Who reads it for loops; None where nobody does."""
+        return self._guard
 
     def hear(self, data: bytes) -> Verdict:
         """What is to become of an event: the caller's, ours alone, or the last that is read."""

@@ -7,10 +7,10 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
 from loopwatch.errors import StoreError
+from loopwatch.hosting.exposition import KIND, heading
 from loopwatch.server.answers import Json, refusal
 from loopwatch.server.services import Services, services
 
-_KIND = "text/plain; version=0.0.4; charset=utf-8"
 _WRITER = {
     "transactions": "Transactions of the writer.",
     "stored": "Calls that were stored.",
@@ -40,22 +40,17 @@ async def ready(request: Request) -> Response:
 
 async def metrics(request: Request) -> Response:
     """Counters in Prometheus' text format. They name no project and no user."""
-    return PlainTextResponse("\n".join(_lines(services(request))) + "\n", headers={"Content-Type": _KIND})
+    return PlainTextResponse("\n".join(_lines(services(request))) + "\n", headers={"Content-Type": KIND})
 
 
 def _lines(server: Services) -> Iterator[str]:
-    yield from _head("loopwatch_info", "gauge", "The version that runs.")
+    yield from heading("loopwatch_info", "gauge", "The version that runs.")
     yield f'loopwatch_info{{version="{version("loopwatch")}"}} 1'
     counts = server.store.writer.counts
     for name, meaning in _WRITER.items():
         metric = f"loopwatch_writer_{name}_total"
-        yield from _head(metric, "counter", meaning)
+        yield from heading(metric, "counter", meaning)
         yield f"{metric} {getattr(counts, name)}"
-    yield from _head("loopwatch_http_responses_total", "counter", "Answers by their status.")
+    yield from heading("loopwatch_http_responses_total", "counter", "Answers by their status.")
     for status, count in sorted(server.answers.items()):
         yield f'loopwatch_http_responses_total{{code="{status}"}} {count}'
-
-
-def _head(metric: str, kind: str, meaning: str) -> Iterator[str]:
-    yield f"# HELP {metric} {meaning}"
-    yield f"# TYPE {metric} {kind}"
