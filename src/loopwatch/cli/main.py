@@ -36,6 +36,7 @@ COMMANDS = {
     "doctor": "What is installed here, and what can be reached.",
     "keys": "Make, list, replace and revoke project keys.",
     "proxy": "The guard for any program that can change its base URL.",
+    "query": "Ask recorded runs and logged calls in one line.",
     "run": "Run an agent under a configuration, and record it.",
     "scan": "Which of the replies on disk are loops.",
     "serve": "The server: calls come in, users are watched, alerts go out.",
