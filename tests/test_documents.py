@@ -49,5 +49,13 @@ async def test_a_program_in_the_documentation_runs(page: str, number: int) -> No
         assert "It scatters." in out.decode() or "gen-1 0.0004" in out.decode()
 
 
+def test_the_program_about_steps_runs() -> None:
+    (code,) = programs("docs/explanation/steps.md")
+    command = [sys.executable, "-W", "error", "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "the same call brought the same result 5 times in a row (from step 0 on, 5 steps" in done.stdout
+
+
 def test_there_are_programs() -> None:
     assert len(EVERY) == 10

@@ -7,7 +7,7 @@ import pytest
 from loopwatch.config.document import Profile
 from loopwatch.config.schema import schema
 from loopwatch.config.starter import STARTER
-from loopwatch.config.steps import COUNTS
+from loopwatch.config.steps import SPELT
 from loopwatch.steps.monitor import StepMonitor
 from loopwatch.steps.settings import StepSettings
 from loopwatch.steps.step import Step
@@ -71,5 +71,5 @@ def test_the_schema_takes_what_the_reader_takes() -> None:
 
 
 def test_every_figure_may_be_set_and_the_starter_shows_one() -> None:
-    assert profile(counts=dict.fromkeys(COUNTS, 7)).step_settings.acting == 7
+    assert profile(counts=dict.fromkeys(SPELT, 7)).step_settings.acting == 7
     assert '"waiting": 60' in STARTER

@@ -12,6 +12,7 @@ import openai
 import pytest
 
 from loopwatch.errors import LoopwatchError, SettingsError
+from loopwatch.sdk.link import Link
 from loopwatch.sdk.tracker import Tracker
 from tests.sdk.conftest import Track
 from tests.sdk.vendors import Collector, Vendors
@@ -72,6 +73,22 @@ sys.exit(any(one.exitcode for one in made))
 """
     run(vendors, collector.url, body)
     assert users(collector) == ["child0", "child1", "child2", "parent"]
+
+
+def test_a_stream_that_is_open_at_a_fork_is_the_parent_s_to_log(
+    vendors: Vendors, collector: Collector
+) -> None:
+    body = """
+kept = [ask("parent", stream=True), ask("parent too", stream=True)]
+pid = os.fork()
+if pid == 0:
+    ask("child")
+    kept.pop()
+    sys.exit(0)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+"""
+    run(vendors, collector.url, body)
+    assert users(collector) == ["child", "parent", "parent too"]
 
 
 def test_a_stream_that_is_open_when_the_program_ends_is_logged(
@@ -178,6 +195,19 @@ def test_usage_that_cannot_be_meant_is_the_log_s_trouble_and_not_the_caller_s(
     assert len(collector.rows) + tracker.dropped == 2
 
 
+def test_what_a_broken_stream_had_said_is_estimated(
+    vendors: Vendors, client: openai.OpenAI, collector: Collector, track: Track
+) -> None:
+    vendors.breaks_after = 3
+    tracker = track()
+    with pytest.raises(openai.APIConnectionError):
+        list(tracker.wrap(client).chat.completions.create(model="m", messages=ASK, stream=True))
+    assert tracker.flush()
+    (row,) = collector.rows
+    assert row["usageSource"] == "estimated"
+    assert row["outputTokens"] > 0
+
+
 def test_half_a_character_in_a_name_is_replaced(
     client: openai.OpenAI, collector: Collector, track: Track
 ) -> None:
@@ -201,6 +231,7 @@ def test_the_password_in_an_address_is_not_shown() -> None:
     with pytest.raises(SettingsError) as refused:
         Tracker(api_key="k", endpoint="ftp://me:secret@host")
     assert "secret" not in str(refused.value)
+    assert "secret" not in repr(Link("http://me:secret@host", None))
 
 
 @pytest.mark.parametrize("key", ["a\nb", "kü", "a\x00b"])
@@ -236,13 +267,17 @@ def test_a_proxy_in_the_environment_does_not_stand_before_this_machine(
     assert len(collector.rows) == 1
 
 
+@pytest.mark.parametrize(
+    "proxy", ["gopher://me:hunter2@127.0.0.1:9", "http://me:hunter2@host:x", "http://me:hunter2/3@host:1"]
+)
 def test_a_proxy_that_cannot_be_used_is_told_and_breaks_nothing(
-    client: openai.OpenAI, track: Track, monkeypatch: pytest.MonkeyPatch
+    client: openai.OpenAI, track: Track, monkeypatch: pytest.MonkeyPatch, proxy: str
 ) -> None:
     told: list[LoopwatchError] = []
     tracker = track(endpoint="http://loopwatch.invalid", on_error=told.append)
-    monkeypatch.setenv("ALL_PROXY", "gopher://127.0.0.1:9")
+    monkeypatch.setenv("ALL_PROXY", proxy)
     wrapped: Any = tracker.wrap(client)
     assert wrapped.chat.completions.create(model="m", messages=ASK, user_id="u", plan="pro").choices
     assert not tracker.flush(1)
     assert "proxy" in str(told[0])
+    assert "hunter2" not in str(told[0])

@@ -1,6 +1,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+import httpx2
 import pytest
 from google import genai
 from google.genai import types
@@ -113,6 +114,22 @@ def test_the_wrapped_client_outlives_the_name_of_the_other(vendors: Vendors, tra
     wrapped = track().wrap(genai.Client(api_key="AIza", http_options=options))
     assert wrapped.models.generate_content(model=MODEL, contents="?").text == SAID
     wrapped.close()
+
+
+def test_what_a_broken_stream_had_said_is_estimated(
+    client: genai.Client, vendors: Vendors, track: Track, collector: Collector
+) -> None:
+    tracker = track()
+    models = tracker.wrap(client).models
+    vendors.breaks_after = 3
+    with pytest.raises(httpx2.RemoteProtocolError):
+        list(models.generate_content_stream(model=MODEL, contents="?"))
+    vendors.fail = [(400, "no")]
+    with pytest.raises(genai.errors.ClientError):
+        list(models.generate_content_stream(model=MODEL, contents="?"))
+    assert tracker.flush()
+    assert [row["usageSource"] for row in collector.rows] == ["estimated", "unknown"]
+    assert collector.rows[0]["outputTokens"] > 0
 
 
 def test_a_failure_is_logged(

@@ -141,7 +141,7 @@ def test_litellm_that_is_not_installed_is_named() -> None:
 def test_the_program_of_the_how_to_runs(vendors: Vendors) -> None:
     page = (ROOT / "docs/howto/track-your-calls.md").read_text(encoding="utf-8")
     program = page.partition("```python\n")[2].partition("```")[0]
-    env = os.environ | {"OPENAI_BASE_URL": f"{vendors.url}/v1"}
+    env = os.environ | {"OPENAI_BASE_URL": f"{vendors.url}/v1", "OPENAI_API_KEY": "none"}
     command = [sys.executable, "-W", "error", "-c", program]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60, env=env)
     assert (done.returncode, done.stdout, done.stderr) == (0, SAID, "")

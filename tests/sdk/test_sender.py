@@ -98,6 +98,33 @@ def test_a_refused_key_ends_the_sending(collector: Collector) -> None:
     assert ProjectKeyRefused(401).status == 401
 
 
+def test_what_comes_after_the_end_is_counted_once(collector: Collector) -> None:
+    told = Told(collector.url)
+    told.put(1)
+    assert told.sender.close(5)
+    told.put(3)
+    assert (told.sender.dropped, told.sender.waiting) == (3, 0)
+    assert told.sender.close(5)
+    assert (told.sender.dropped, len(collector.rows)) == (3, 1)
+
+
+def test_an_end_while_a_server_hangs_is_counted_once() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as hanging:
+        told = Told(f"http://127.0.0.1:{hanging.getsockname()[1]}")
+        told.put(2)
+        assert not told.sender.close(1.0)
+        assert not told.sender.close(1.0)
+        assert told.sender.dropped == 2
+
+
+def test_a_reason_of_the_server_s_is_one_line(collector: Collector) -> None:
+    collector.rejected = [{"index": 0, "reason": "no\n2026 ERROR \x1b[31mforged"}]
+    told = Told(collector.url)
+    told.put(1)
+    assert told.sender.close(5)
+    assert str(told.errors[0]) == "1 calls were not logged: no 2026 ERROR [31mforged"
+
+
 def free_port() -> int:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

@@ -2,6 +2,7 @@ import subprocess
 import sys
 from datetime import timedelta
 from typing import Any
+from uuid import UUID
 
 import anthropic
 import openai
@@ -11,7 +12,9 @@ from google.genai import types
 
 import loopwatch
 from loopwatch.clock import ManualClock
-from loopwatch.errors import MissingUser, NotAClient, SettingsError, UnknownPlan
+from loopwatch.errors import InputError, LoopwatchError, MissingUser, NotAClient, SettingsError, UnknownPlan
+from loopwatch.sdk.labels import labels_in
+from loopwatch.sdk.litellm import _Log
 from loopwatch.sdk.tracker import Tracker
 from loopwatch.sdk.windows import Windows
 from tests.sdk.conftest import Track
@@ -81,6 +84,20 @@ def test_what_is_no_client_is_told_what_is(what: Any, said: str) -> None:
         Tracker(local=True).wrap(what)
 
 
+def test_half_of_google_s_client_is_no_client() -> None:
+    gemini = genai.Client(api_key="AIza")
+    with pytest.raises(NotAClient, match=r"give it the google.genai.Client\(\) itself, whose .aio"):
+        Tracker(local=True).wrap(gemini.aio)
+    gemini.close()
+
+
+@pytest.mark.parametrize("ceiling", [-1, True, "50", float("nan")])
+def test_a_ceiling_is_a_number(ceiling: Any) -> None:
+    with pytest.raises(SettingsError, match=r"max_iterations is .*: it must be a number from 0 on"):
+        Tracker(local=True).agent("a", max_iterations=ceiling)
+    Tracker(local=True).agent("a", max_seconds=float("inf"), max_cost=0)
+
+
 def test_settings_that_cannot_be_meant() -> None:
     with pytest.raises(SettingsError, match=r"give Tracker\(api_key=...\)"):
         Tracker()
@@ -90,6 +107,55 @@ def test_settings_that_cannot_be_meant() -> None:
         Tracker(local=True, on_trip="stop")
     with pytest.raises(SettingsError, match="there is no preset 'calm'"):
         Tracker(local=True, guard="calm")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"guard": True}, "guard is True: give a preset's name"),
+        ({"queue": 0}, "queue is 0: it must be a whole number from 1 on"),
+        ({"on_velocity": print, "token_threshold": True}, "token_threshold is True"),
+        ({"on_velocity": print, "window_seconds": 0}, "window_seconds is 0: it must be a number above 0"),
+        ({"on_velocity": print, "cooldown_seconds": float("nan")}, "cooldown_seconds is nan"),
+    ],
+)
+def test_what_no_tracker_can_run_on_is_refused_at_once(options: dict[str, Any], said: str) -> None:
+    with pytest.raises(SettingsError, match=said):
+        Tracker(api_key="k", **options)
+
+
+def test_labels_are_text_and_ids_may_be_of_other_kinds() -> None:
+    tracker = Tracker(local=True)
+    user: Any = UUID(int=7)
+    with tracker.user(user, feature="f") as labels:
+        assert labels == (str(user), "f", None)
+    feature: Any = 2.5
+    with pytest.raises(InputError, match="feature is of type float: it must be text"):
+        tracker.user("u1", feature=feature)
+
+
+def test_a_framework_s_metadata_says_labels_in_any_type() -> None:
+    metadata = {"user_id": UUID(int=7), "feature": 2.5, "plan": " ", "thread_id": "t"}
+    assert labels_in(metadata) == (str(UUID(int=7)), "2.5", None)
+    assert labels_in({"userId": "a\ud800", "user_id": None}) == ("a?", None, None)
+
+
+def test_what_litellm_would_swallow_is_told() -> None:
+    told: list[LoopwatchError] = []
+    tracker = Tracker(api_key="k", plans={"free": 0}, on_error=told.append)
+    _Log(tracker).add({"litellm_params": {"metadata": {"user_id": "u", "plan": "gold"}}}, None)
+    assert "a call was not logged: there is no plan 'gold'" in str(told[0])
+    assert tracker.dropped == 1
+    tracker.close(0)
+
+
+def test_a_name_forges_no_line_of_the_log(vendors: Vendors, caplog: pytest.LogCaptureFixture) -> None:
+    tracker = Tracker(local=True, token_threshold=1)
+    with openai.OpenAI(api_key="sk", base_url=f"{vendors.url}/v1") as client:
+        tracker.chat(client, model="m", input="Why?", user_id="u1\nERROR forged")
+    assert [record.getMessage() for record in caplog.records if "tokens in" in record.getMessage()] == [
+        "user u1 ERROR forged: 120 tokens in 300 s"
+    ]
 
 
 def test_a_tracker_shows_no_key() -> None:

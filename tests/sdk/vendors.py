@@ -59,7 +59,8 @@ class Vendors(Server):
     """All three vendors. ``requests`` has the bodies, ``ended`` how each exchange ended.
 
     ``loops`` makes streams repeat themselves for ever, ``fail`` has statuses that are answered first,
-    ``usage`` says whether OpenAI's usage is sent when asked, ``tools`` has tools that are called first.
+    ``usage`` says whether OpenAI's usage is sent when asked, ``tools`` has tools that are called first,
+    ``breaks_after`` so many events of a stream the connection is broken.
     """
 
     def __init__(self) -> None:
@@ -73,6 +74,7 @@ class Vendors(Server):
         self.tools: list[dict[str, Any]] = []
         self.refuses_stream_options = False
         self.pause = 0.0
+        self.breaks_after: int | None = None
         self.answer_pause = 0.0
         self.says: str | None = None
         self.usage: Any = CHAT_USAGE
@@ -109,9 +111,12 @@ class Vendors(Server):
         number = len(self.ended)
         self.ended.append("open")
         try:
-            for event in events:
+            for count, event in enumerate(events, 1):
                 await response.write(event)
                 await asyncio.sleep(self.pause)
+                if count == self.breaks_after and request.transport is not None:
+                    request.transport.close()
+                    return response
             await response.write_eof()
             self.ended[number] = "finished"
         except (ConnectionError, asyncio.CancelledError):

@@ -9,6 +9,7 @@ from loopwatch.detect.detector import LoopDetector
 from loopwatch.errors import SettingsError
 from loopwatch.steps.loop import RULES, StepLoop
 from loopwatch.steps.monitor import StepMonitor
+from loopwatch.steps.reading import read
 from loopwatch.steps.settings import STEP_PRESETS, StepSettings
 from loopwatch.steps.step import Step
 from tests.steps.runs import call, rule, say, verdict
@@ -206,3 +207,12 @@ def test_deep_and_odd_arguments_are_taken() -> None:
 def test_output_made_to_cost_time_is_read_like_any_other(unit: str) -> None:
     long = unit * (300_000 // len(unit))
     assert verdict([call("sh", f"error: {long}{n}", command=f"{long}{n}") for n in range(3)]) is None
+
+
+def test_a_step_shows_no_text_of_it() -> None:
+    step = Step(
+        role="coder", tool="edit", args={"a": "secret"}, result="secret", error="secret", text="secret"
+    )
+    assert repr(step) == "Step('coder', 'edit', t=0)"
+    assert "secret" not in repr(read(step, 0))
+    assert "secret" not in repr(read(say("the secret is told"), 0))

@@ -13,6 +13,7 @@ from pydantic import ConfigDict, Discriminator, Field
 from loopwatch.config.destinations import REVEAL, AnyDestination
 from loopwatch.config.fields import Block, Items, Maybe, Name
 from loopwatch.config.numbers import Amount, Number, Share, refuse, whole
+from loopwatch.velocity.defaults import COOLDOWN_SECONDS, TOKEN_THRESHOLD, WINDOW_SECONDS
 
 MOST_TOKENS = 1_000_000_000_000
 MOST_BURST = 100_000
@@ -65,11 +66,14 @@ class ProjectSettings(Block):
     model_config = ConfigDict(title="Project settings")
 
     token_threshold: Annotated[int, whole(1, MOST_TOKENS)] = Field(
-        default=50_000, description="Tokens of one user in the window; strictly more alerts."
+        default=TOKEN_THRESHOLD, description="Tokens of one user in the window; strictly more alerts."
     )
-    window_minutes: Minutes = Field(default=5.0, description="Length of the window, in minutes.")
+    window_minutes: Minutes = Field(
+        default=WINDOW_SECONDS / 60, description="Length of the window, in minutes."
+    )
     cooldown_minutes: Annotated[float, _minutes(MOST_COOLDOWN)] = Field(
-        default=30.0, description="Minutes after an alert about a user before there is another."
+        default=COOLDOWN_SECONDS / 60,
+        description="Minutes after an alert about a user before there is another.",
     )
     velocity_alerts: bool = Field(default=True, description="Whether the token window alerts.")
     cached_weight: Share = Field(

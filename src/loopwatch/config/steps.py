@@ -4,7 +4,7 @@ A monitor that only watches costs nothing and ends nothing, so it runs unless it
 a run is ``limits.maxStepLoops``. Figures are those of ``loopwatch.steps.settings``, each by its own name.
 """
 
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, ConfigDict, Field
@@ -12,16 +12,16 @@ from pydantic.alias_generators import to_camel
 
 from loopwatch.config.fields import Block, Name, Names
 from loopwatch.config.numbers import refuse, whole
-from loopwatch.steps.settings import LEAST, StepPreset, StepSettings
+from loopwatch.steps.settings import COUNTS, LEAST, StepPreset, StepSettings
 
-COUNTS = {to_camel(one.name): one.name for one in fields(StepSettings) if one.type in {"int", int}}
+SPELT = {to_camel(name): name for name in COUNTS}
 """The figures that may be set, as documents and as settings spell them."""
 
 
 def _known(counts: dict[str, int]) -> dict[str, int]:
-    unknown = [name for name in counts if name not in COUNTS]
+    unknown = [name for name in counts if name not in SPELT]
     if unknown:
-        raise refuse(f"must not hold {unknown[0]!r}: the figures are {', '.join(COUNTS)}")
+        raise refuse(f"must not hold {unknown[0]!r}: the figures are {', '.join(SPELT)}")
     return counts
 
 
@@ -39,7 +39,7 @@ class StepsBlock(Block):
     counts: Annotated[dict[str, Annotated[int, whole(LEAST)]], AfterValidator(_known)] = Field(
         default_factory=dict,
         description="Figures in place of the preset's, such as firm or waiting.",
-        json_schema_extra={"propertyNames": {"enum": list(COUNTS)}},
+        json_schema_extra={"propertyNames": {"enum": list(SPELT)}},
     )
     waiting_tools: Names[Name] = Field(
         default=(), description="Tools whose unchanged answer is never a loop, however often it comes."
@@ -50,7 +50,7 @@ class StepsBlock(Block):
 
     def settings(self) -> StepSettings:
         """What a ``StepMonitor`` runs on."""
-        given: dict[str, Any] = {COUNTS[name]: count for name, count in self.counts.items()}
+        given: dict[str, Any] = {SPELT[name]: count for name, count in self.counts.items()}
         return replace(
             StepSettings.preset(self.preset),
             **given,

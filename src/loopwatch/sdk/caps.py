@@ -16,7 +16,7 @@ from loopwatch.clock import Clock
 from loopwatch.errors import CapReached, ProjectKeyRefused
 from loopwatch.sdk.forking import renewed_after_fork
 from loopwatch.sdk.labels import Labels
-from loopwatch.sdk.link import Answer, Link
+from loopwatch.sdk.link import REFUSED, Answer, Link
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -24,7 +24,6 @@ V = TypeVar("V")
 FRESH_SECONDS = 60.0
 OPEN_SECONDS = 10.0
 """How long an outage is remembered, at first; twice as long each time, up to a minute."""
-REFUSED = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
 ASKERS = 4
 """Threads that ask at a time for an application on asyncio; none is started before a question."""
 REMEMBERED = 10_000

@@ -6,6 +6,7 @@ stream helpers, raw responses, ``beta``, ``with_options``) goes on working, and 
 """
 
 from collections.abc import Callable, Mapping
+from http import HTTPStatus
 from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,6 @@ from loopwatch.sdk.watching import Watched
 if TYPE_CHECKING:
     from loopwatch.sdk.admission import Admission
 
-BAD_REQUEST = 400
 RESOURCES = (
     *("chat.completions", "completions", "responses", "messages"),
     *("beta.chat.completions", "beta.responses", "beta.messages"),
@@ -181,7 +181,7 @@ def _refuses_usage(
     error: Exception, question: Question, options: dict[str, Any], admission: "Admission"
 ) -> bool:
     """Whether it is what we asked for that a gateway refuses; then it is no longer asked, now or later."""
-    refused = getattr(error, "status_code", None) == BAD_REQUEST and "stream_options" in str(error)
+    refused = getattr(error, "status_code", None) == HTTPStatus.BAD_REQUEST and "stream_options" in str(error)
     if not (refused and question.hides_usage):
         return False
     admission.without_usage.add(question.base_url)

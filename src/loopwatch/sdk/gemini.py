@@ -189,9 +189,11 @@ def _bytes(answer: Any) -> bytes:
 
 def _heard(stream: Iterator[Any], watched: Watched) -> Iterator[Any]:
     inner: Any = stream
+    silent = True
     failed = False
     try:
         for answer in inner:
+            silent = False
             if watched.hear(_bytes(answer)) == "cut":
                 inner.close()
                 _cut(watched)
@@ -200,7 +202,7 @@ def _heard(stream: Iterator[Any], watched: Watched) -> Iterator[Any]:
     except LoopwatchError:
         raise
     except Exception:
-        failed = True
+        failed = silent  # else what was heard of the reply was paid for
         raise
     finally:
         watched.end(failed=failed)
@@ -209,9 +211,11 @@ def _heard(stream: Iterator[Any], watched: Watched) -> Iterator[Any]:
 
 async def _heard_async(stream: AsyncIterator[Any], watched: Watched) -> AsyncIterator[Any]:
     inner: Any = stream
+    silent = True
     failed = False
     try:
         async for answer in inner:
+            silent = False
             if watched.hear(_bytes(answer)) == "cut":
                 await inner.aclose()
                 _cut(watched)
@@ -220,7 +224,7 @@ async def _heard_async(stream: AsyncIterator[Any], watched: Watched) -> AsyncIte
     except LoopwatchError:
         raise
     except Exception:
-        failed = True
+        failed = silent  # else what was heard of the reply was paid for
         raise
     finally:
         watched.end(failed=failed)

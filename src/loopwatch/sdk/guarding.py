@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from loopwatch.detect.engine import LoopDetector
 from loopwatch.detect.settings import LoopDetection
+from loopwatch.errors import SettingsError
 from loopwatch.wire.pieces import Channel, Piece
 
 if TYPE_CHECKING:
@@ -14,7 +15,15 @@ if TYPE_CHECKING:
 def settings_of(guard: "LoopDetection | str | None") -> LoopDetection | None:
     """The settings that ``guard`` stands for; None where nothing is to be watched. Raises SettingsError."""
     settings = LoopDetection.preset(guard) if isinstance(guard, str) else guard
+    if not isinstance(settings, LoopDetection | None):
+        raise SettingsError(
+            f"guard is {guard!r}: give a preset's name, such as 'balanced', or a LoopDetection"
+        )
     return settings if settings is not None and settings.enabled else None
+
+
+class QuietCut(Exception):
+    """Ours alone: the reply is cut, and its reader is to see an end."""
 
 
 class Guard:

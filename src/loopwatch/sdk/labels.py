@@ -12,8 +12,9 @@ from functools import wraps
 from inspect import iscoroutinefunction
 from types import TracebackType
 from typing import Any, NamedTuple, ParamSpec, TypeVar
+from uuid import UUID
 
-from loopwatch.errors import MissingUser
+from loopwatch.errors import InputError, MissingUser
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -48,13 +49,22 @@ def current() -> Labels:
 
 
 def taken_from_keywords(keywords: MutableMapping[str, Any]) -> Labels:
-    """The labels among the keywords, which lose them. Raises MissingUser where the user is no name."""
+    """The labels among the keywords, which lose them.
+
+    Raises MissingUser where the user is no name, InputError where another label is none.
+    """
     found: dict[str, Any] = {}
     for keyword, field in KEYWORDS.items():
         if keyword in keywords:
             value = keywords.pop(keyword)
             found[field] = found.get(field) if value is None else _name(value, field)
     return Labels(**found)
+
+
+def labels_in(metadata: Mapping[str, Any]) -> Labels:
+    """The labels among a framework's metadata, which says them in any type, and says nothing with a blank."""
+    said = {keyword: str(metadata[keyword]) for keyword in KEYWORDS if metadata.get(keyword) is not None}
+    return taken_from_keywords({keyword: text for keyword, text in said.items() if text.strip()})
 
 
 def taking_labels(
@@ -100,11 +110,13 @@ def as_headers(labels: Labels) -> dict[str, str]:
 
 
 def _name(value: object, field: str) -> str:
-    """A label as text; ids may be numbers. Raises MissingUser for a user without a name."""
-    if isinstance(value, int) and not isinstance(value, bool):
+    """A label as text; ids may be numbers. Raises MissingUser for a user without a name, InputError."""
+    if isinstance(value, int | UUID) and not isinstance(value, bool):
         value = str(value)
-    if not isinstance(value, str) or (field == "user_id" and not value.strip()):
-        raise MissingUser(f"{field} must be text that names somebody: leave it out where nobody is known")
+    if field == "user_id" and not (isinstance(value, str) and value.strip()):
+        raise MissingUser("user_id must be text that names somebody: leave it out where nobody is known")
+    if not isinstance(value, str):
+        raise InputError(f"{field} is of type {type(value).__name__}: it must be text")
     return value.encode("utf-8", "replace").decode()  # half a character, which no row can hold
 
 

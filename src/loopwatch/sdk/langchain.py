@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from loopwatch.errors import LoopTripped, MissingPackage
-from loopwatch.sdk.labels import Labels
+from loopwatch.sdk.labels import labels_in
 from loopwatch.sdk.reporting import Reported, begin
 from loopwatch.sdk.runs import AgentRun, current_run
 from loopwatch.sdk.steps import arguments_of
@@ -143,12 +143,11 @@ class TrackerHandler(BaseCallbackHandler):
         params = more.get("invocation_params") or {}
         named = metadata.get("ls_model_name") or params.get("model") or params.get("model_name")
         model = named or (serialized or {}).get("name") or "unknown"
-        said = {field: str(metadata[field]) for field in Labels._fields if metadata.get(field) is not None}
         self._calls[run_id] = begin(
             self._tracker,
             provider=str(metadata.get("ls_provider") or "unknown"),
             model=str(model),
-            labels=Labels(**said),
+            labels=labels_in(metadata),
             request={"messages": texts},
         )
 

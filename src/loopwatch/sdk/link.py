@@ -7,6 +7,7 @@ import gzip
 import math
 import threading
 from collections.abc import Sequence
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -18,10 +19,17 @@ if TYPE_CHECKING:
 
 POST_SECONDS = 10.0
 CHECK_SECONDS = 2.0
-LONGEST_WAIT = 300.0
+LONGEST_ASKED = 300.0
 """Seconds of a Retry-After that are obeyed at most."""
 GZIP_LEVEL = 5
 EXAMPLE = "http://127.0.0.1:8700"
+PROXY = "the proxy that the environment names cannot be used"
+REFUSED = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
+"""The answers to a key that is none."""
+
+
+class _BadProxy(Exception):
+    """The environment names a proxy that httpx2 can do nothing with."""
 
 
 class Answer(NamedTuple):
@@ -55,7 +63,7 @@ class Link:
 
     def __repr__(self) -> str:
         """Whom it asks, without the key."""
-        return f"Link({self._base!r})"
+        return f"Link({_without_password(self._base)!r})"
 
     def post(self, rows: Sequence[bytes]) -> Answer:
         """Send rows, each one JSON object, as one batch."""
@@ -83,8 +91,8 @@ class Link:
     def _ask(self, method: str, path: str, seconds: float, **request: Any) -> Answer:
         try:
             client, failures = self._open()
-        except (ValueError, ImportError) as error:
-            return Answer(0, fault=f"the proxy that the environment names cannot be used ({error})")
+        except _BadProxy as error:
+            return Answer(0, fault=str(error))
         headers = request.pop("headers", {})
         if self._key is not None:
             headers["x-api-key"] = self._key
@@ -103,7 +111,12 @@ class Link:
             raise MissingPackage("the tracker sends with httpx2: pip install 'loopwatch[sdk]'") from None
         with self._lock:
             if self._client is None:
-                self._client = httpx2.Client(follow_redirects=False, trust_env=not self._is_here)
+                try:
+                    self._client = httpx2.Client(follow_redirects=False, trust_env=not self._is_here)
+                except ImportError as error:
+                    raise _BadProxy(f"{PROXY} ({error})") from None
+                except (ValueError, httpx2.InvalidURL):  # which may quote a password
+                    raise _BadProxy(f"{PROXY}: is its address right?") from None
             return self._client, (httpx2.HTTPError, httpx2.InvalidURL, OSError, RuntimeError)
 
 
@@ -152,4 +165,4 @@ def _seconds(header: str | None) -> float | None:
         value = float(header or "")
     except ValueError:
         return None
-    return min(value, LONGEST_WAIT) if math.isfinite(value) and value >= 0 else None
+    return min(value, LONGEST_ASKED) if math.isfinite(value) and value >= 0 else None

@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import Any
 
 from loopwatch.errors import LoopwatchError, MissingPackage
-from loopwatch.sdk.labels import Labels
+from loopwatch.sdk.labels import labels_in
 from loopwatch.sdk.reporting import Reported
 from loopwatch.sdk.tracker import Tracker
 from loopwatch.wire.usage import Usage, of_openai
@@ -73,17 +73,17 @@ class _Log:
         if len(self._seen) > REMEMBERED:
             self._seen.popitem(last=False)
         metadata = (kwargs.get("litellm_params") or {}).get("metadata") or {}
-        said = {field: str(metadata[field]) for field in Labels._fields if metadata.get(field) is not None}
         try:
             question = self._tracker.admission.question(
                 format="openai",
                 base_url="",
                 model=str(kwargs.get("model") or "unknown"),
-                labels=Labels(**said),
+                labels=labels_in(metadata),
                 body={},
                 streams=False,
             )
-        except LoopwatchError:  # a plan that is unknown, say: LiteLLM would swallow it
+        except LoopwatchError as error:  # a plan that is unknown, say: LiteLLM would swallow it
+            self._tracker.admission.desk.lost(error)
             return
         question.provider = str(kwargs.get("custom_llm_provider") or "unknown")
         call = Reported(question, self._tracker.admission.desk)

@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from loopwatch.errors import InputError, LoopTripped
+from loopwatch.sdk.guarding import QuietCut
 from loopwatch.wire.lines import LINE_CAP
 from loopwatch.wire.sse import SSEDecoder
 
@@ -22,10 +23,6 @@ if TYPE_CHECKING:
 _EVENT_END = re.compile(rb"\r\n\r\n|\n\n|\r\r")
 HEARD_BYTES = 32_000_000
 """Of an answer that is no stream so many bytes are kept to read its usage; of a larger one it is unknown."""
-
-
-class _Cut(Exception):
-    """The reply is cut, and its reader is to see an end."""
 
 
 class RawEar:
@@ -41,7 +38,7 @@ class RawEar:
         self._deaf = False
 
     def pass_on(self, chunk: bytes) -> Iterator[bytes]:
-        """What the caller is to have now. Raises LoopTripped at a loop, _Cut where that is not wanted."""
+        """What the caller is to have now. Raises LoopTripped at a loop, QuietCut where that is not wanted."""
         if self._deaf:
             yield chunk
             return
@@ -55,7 +52,7 @@ class RawEar:
             del self._held[: end.end()]
             verdicts = self._heard(event)
             if "cut" in verdicts:
-                raise self.watched.tripped() or _Cut
+                raise self.watched.tripped() or QuietCut
             if verdicts != {"hide"}:
                 yield event
         if len(self._held) > LINE_CAP:
@@ -113,7 +110,7 @@ def _methods(base: Any) -> dict[str, Any]:
             while (chunk := _next(ear, chunks)) is not None:
                 yield from ear.pass_on(chunk)
             rest = ear.finish()
-        except (LoopTripped, _Cut) as cut:
+        except (LoopTripped, QuietCut) as cut:
             chunks.close()
             self.close()
             if isinstance(cut, LoopTripped):
@@ -148,7 +145,7 @@ def _async_methods(base: Any) -> dict[str, Any]:
                 for piece in ear.pass_on(chunk):
                     yield piece
             rest = ear.finish()
-        except (LoopTripped, _Cut) as cut:
+        except (LoopTripped, QuietCut) as cut:
             await chunks.aclose()
             await self.aclose()
             if isinstance(cut, LoopTripped):

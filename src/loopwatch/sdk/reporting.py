@@ -12,7 +12,7 @@ from loopwatch.records.call import UsageSource
 from loopwatch.sdk.labels import Labels
 from loopwatch.sdk.question import Question
 from loopwatch.sdk.tracker import Tracker
-from loopwatch.sdk.watching import Desk, Watched
+from loopwatch.sdk.watching import NOTHING, Desk, Watched
 from loopwatch.wire.pieces import Piece
 from loopwatch.wire.usage import Usage
 
@@ -45,9 +45,7 @@ class Reported(Watched):
             return self._figures, "provider", None
         if failed or not self._said:
             return self._figures, "unknown", None
-        output = self._desk.rates.estimate("".join(self._said), self.question.provider)
-        asked = self._desk.rates.estimate("\n".join(self.question.texts), self.question.provider)
-        return Usage(input_tokens=asked.tokens, output_tokens=output.tokens), "estimated", output.method
+        return self._estimated("".join(self._said), self._figures or NOTHING)
 
 
 def begin(

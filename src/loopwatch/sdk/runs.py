@@ -5,6 +5,7 @@ ceiling is not made: LimitExceeded is raised in its place. An agent that runs wi
 the outer one's budget too.
 """
 
+import math
 import threading
 from contextvars import ContextVar
 from types import TracebackType
@@ -14,11 +15,13 @@ from loopwatch.clock import Clock
 from loopwatch.errors import AgentLoop, LimitExceeded, SettingsError
 from loopwatch.records.money import NANO
 from loopwatch.sdk.forking import renewed_after_fork
+from loopwatch.sdk.numbers import require
 from loopwatch.sdk.steps import Monitor, Transcript
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from loopwatch.steps.step import Step
     from loopwatch.wire.assembly import Format
     from loopwatch.wire.reply import ToolCall
 
@@ -37,7 +40,8 @@ class AgentRun:
     ``max_cost`` is in US dollars, ``max_seconds`` on a monotonic clock. Calls that are made side by side
     are counted one by one, so no more than ``max_iterations`` begin; cost is known when a reply has
     ended, so calls under way may pass ``max_cost``, and one of a model without a price adds nothing but
-    is counted in ``unpriced``. ``steps`` reads the tools' calls and results that the tracker sees.
+    is counted in ``unpriced``. ``steps`` reads the tools' calls and results that the tracker sees. Raises
+    SettingsError for a ceiling that is no number from 0 on.
     """
 
     def __init__(
@@ -52,8 +56,8 @@ class AgentRun:
     ) -> None:
         ceilings = {"max_iterations": max_iterations, "max_cost": max_cost, "max_seconds": max_seconds}
         for key, value in ceilings.items():
-            if value is not None and (isinstance(value, bool) or not value >= 0):
-                raise SettingsError(f"{key} is {value!r}: it must be a number from 0 on, or None")
+            if value is not None and value != math.inf:
+                require(key, value)
         self.name = name
         self.max_iterations = max_iterations
         self.max_cost = max_cost
@@ -108,8 +112,12 @@ class AgentRun:
             self._in_turn = self._in_turn and self._under_way == 1
 
     def forget(self) -> None:
-        """Go on in a forked child with a budget of its own, spent as far as it was."""
+        """Go on in a forked child with a budget of its own, spent as far as it was.
+
+        Calls that are under way are the parent's.
+        """
         self._lock = threading.RLock()
+        self._under_way = 0
 
     def check(self) -> None:
         """Raise LimitExceeded where no further call may be made, without counting one."""
@@ -129,7 +137,7 @@ class AgentRun:
         if self._steps is not None:
             self.observe(self._transcript.step(tool, args, result, error, self.seconds))
 
-    def observe(self, step: object) -> None:
+    def observe(self, step: "Step") -> None:
         """Have the monitor read a step that no request shows. Raises AgentLoop."""
         with self._lock:
             verdict = None if self._steps is None else self._steps.observe(step)

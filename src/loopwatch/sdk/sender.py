@@ -12,19 +12,20 @@ from contextlib import suppress
 from http import HTTPStatus
 
 from loopwatch.clock import SystemClock
-from loopwatch.errors import InputError, LoopwatchError, StoreUnavailable
+from loopwatch.errors import InputError, LoopwatchError, SettingsError, StoreUnavailable, one_line
 from loopwatch.sdk.forking import renewed_after_fork
-from loopwatch.sdk.link import Answer, Link
+from loopwatch.sdk.link import REFUSED, Answer, Link
 
 QUEUE = 10_000
 """Rows that wait at most: some 5 MB."""
 BATCH = 500
 BATCH_BYTES = 1_000_000
+REASON = 200
+"""Characters of a server's reason that are told."""
 LINGER_SECONDS = 0.5
 """How long the first row of a batch waits for others."""
 FIRST_WAIT, LONGEST_WAIT = 0.5, 60.0
 """Seconds after a failure, at first and at most; twice as long each time."""
-REFUSED = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
 FINAL = (HTTPStatus.BAD_REQUEST, HTTPStatus.UNSUPPORTED_MEDIA_TYPE, HTTPStatus.UNPROCESSABLE_ENTITY)
 """What rows do not recover from; all else (a proxy's 404, a redirect, 5xx) may be another answer later."""
 
@@ -35,7 +36,8 @@ class Sender:
     One attempt is under way at a time; ``flush`` has one made at once, also after a failure.
 
     ``on_start`` is told when a process begins to send: what it still has at its end is to be closed then.
-    ``on_error`` is given what goes wrong, once a failure and not once a row, in the sender's thread.
+    ``on_error`` is given what goes wrong, once a failure and not once a row, in the sender's thread. Raises
+    SettingsError for a ``queue`` that holds nothing.
     """
 
     def __init__(
@@ -46,6 +48,8 @@ class Sender:
         queue: int = QUEUE,
         on_start: Callable[[], None] = lambda: None,
     ) -> None:
+        if not queue >= 1:
+            raise SettingsError(f"queue is {queue!r}: it must be a whole number from 1 on")
         self.dropped = 0
         self._on_start = on_start
         self._link = link
@@ -78,7 +82,7 @@ class Sender:
         """Have a row sent. Never waits, never raises."""
         full = False
         with self._lock:
-            if self._refused:
+            if self._refused or self._closed:
                 self.dropped += 1
                 return
             if len(self._rows) >= self._most:
@@ -86,7 +90,7 @@ class Sender:
                 self.dropped += 1
                 full = self.dropped == 1 or self.dropped % self._most == 0
             self._rows.append(row)
-            if self._thread is None and not self._closed:
+            if self._thread is None:
                 self._start()
             if len(self._rows) in (1, BATCH):
                 self._lock.notify_all()
@@ -112,7 +116,12 @@ class Sender:
             return not self.waiting
 
     def close(self, timeout: float) -> bool:
-        """Send what is waiting, then stop for good within ``timeout`` seconds; whether all was received."""
+        """Send what is waiting, then stop for good within ``timeout`` seconds; whether all was received.
+
+        What is put or still waits after that is dropped, and counted. Closing again changes nothing.
+        """
+        if self._closed:
+            return not self.waiting
         until = self._clock.monotonic() + timeout
         self.flush(0.0 if self._failures else timeout)
         with self._lock:
@@ -182,7 +191,9 @@ class Sender:
             rejected = answer.document.get("rejected")
             if isinstance(rejected, list) and rejected:
                 reason = rejected[0].get("reason") if isinstance(rejected[0], dict) else rejected[0]
-                self._on_error(InputError(f"{len(rejected)} calls were not logged: {str(reason)[:200]}"))
+                self._on_error(
+                    InputError(f"{len(rejected)} calls were not logged: {one_line(str(reason)[:REASON])}")
+                )
         elif status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE and len(batch) > 1:
             self._batch = len(batch) // 2
             self._keep(batch)

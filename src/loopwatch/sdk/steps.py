@@ -7,11 +7,11 @@ again, is a step without a result.
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import msgspec
 
+from loopwatch.steps.step import Step
 from loopwatch.wire.assembly import Format
 from loopwatch.wire.reply import ToolCall
 
@@ -21,24 +21,10 @@ RESULT_CHARS = 100_000
 """Characters of a result that a monitor is shown."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolStep:
-    """What an agent did, and what came of it; the attributes are those of ``loopwatch.steps.step.Step``."""
-
-    role: str
-    tool: str | None
-    args: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    result: str = field(default="", repr=False)
-    error: str | None = field(default=None, repr=False)
-    text: str | None = field(default=None, repr=False)
-    tokens: int = 0
-    t: float = 0.0
-
-
 class Monitor(Protocol):
     """What reads steps: a ``loopwatch.steps`` StepMonitor, or anything that answers alike."""
 
-    def observe(self, step: Any, /) -> object | None:
+    def observe(self, step: Step, /) -> object | None:
         """Read the next step; the verdict once the run is a loop, else None."""
 
 
@@ -68,7 +54,7 @@ class Transcript:
             if (call.name, call.arguments) in again:
                 self._unanswered.append(self._pending.pop(key))
 
-    def steps(self, spoken: Format, body: Mapping[str, Any], t: float) -> Iterator[ToolStep]:
+    def steps(self, spoken: Format, body: Mapping[str, Any], t: float) -> Iterator[Step]:
         """The steps that a request completes."""
         for unanswered in self._unanswered:
             yield self.step(unanswered.name, arguments_of(unanswered.arguments), "", None, t)
@@ -79,10 +65,10 @@ class Transcript:
                 continue
             yield self.step(call.name, arguments_of(call.arguments), result, result if is_error else None, t)
 
-    def step(self, tool: str, args: Mapping[str, Any], result: str, error: str | None, t: float) -> ToolStep:
+    def step(self, tool: str, args: Mapping[str, Any], result: str, error: str | None, t: float) -> Step:
         """One use of a tool, as a monitor reads it; ``t`` is in seconds."""
         cut = None if error is None else error[:RESULT_CHARS]
-        return ToolStep(role=self._role, tool=tool, args=args, result=result[:RESULT_CHARS], error=cut, t=t)
+        return Step(role=self._role, tool=tool, args=args, result=result[:RESULT_CHARS], error=cut, t=t)
 
 
 def arguments_of(text: str) -> Mapping[str, Any]:

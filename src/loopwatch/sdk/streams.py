@@ -12,6 +12,7 @@ from types import new_class
 from typing import TYPE_CHECKING, Any, get_origin
 
 from loopwatch.errors import LoopTripped
+from loopwatch.sdk.guarding import QuietCut
 
 if TYPE_CHECKING:
     from loopwatch.sdk.watching import Watched
@@ -35,18 +36,14 @@ class Ear:
             self.watched.end()
 
     def hears(self, data: str) -> bool:
-        """Whether an event is the caller's. Raises LoopTripped at a loop, _Quiet where that is not wanted."""
+        """Whether an event is the caller's. Raises LoopTripped at a loop, or QuietCut where wanted."""
         watched = self.watched
         if watched is None:
             return True
         verdict = watched.hear(data.encode("utf-8", "surrogatepass"))
         if verdict == "cut":
-            raise watched.tripped() or _Quiet
+            raise watched.tripped() or QuietCut
         return verdict == "pass"
-
-
-class _Quiet(Exception):
-    """The reply is cut, and its reader is to see an end."""
 
 
 def ear_of(answer: object) -> Ear | None:
@@ -83,7 +80,7 @@ def _body(base: Any) -> dict[str, Any]:
             for event in base._iter_events(self):  # noqa: SLF001  a subclass may
                 if ear.hears(event.data):
                     yield event
-        except (LoopTripped, _Quiet) as cut:
+        except (LoopTripped, QuietCut) as cut:
             self.response.close()
             ear.end()
             if isinstance(cut, LoopTripped):
@@ -115,7 +112,7 @@ def _async_body(base: Any) -> dict[str, Any]:
             async for event in base._iter_events(self):  # noqa: SLF001  a subclass may
                 if ear.hears(event.data):
                     yield event
-        except (LoopTripped, _Quiet) as cut:
+        except (LoopTripped, QuietCut) as cut:
             await self.response.aclose()
             ear.end()
             if isinstance(cut, LoopTripped):

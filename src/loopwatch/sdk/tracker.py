@@ -1,7 +1,7 @@
 """``Tracker``: an application's calls are logged with user, feature and plan, and cannot run away."""
 
 import logging
-import math
+import threading
 import weakref
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar, cast
@@ -10,7 +10,7 @@ import msgspec
 
 from loopwatch.clock import Clock, SystemClock
 from loopwatch.detect.settings import LoopDetection
-from loopwatch.errors import InputError, LoopwatchError, ProjectKeyRefused, SettingsError
+from loopwatch.errors import InputError, LoopwatchError, ProjectKeyRefused, SettingsError, one_line
 from loopwatch.pricing.prices import PriceTable
 from loopwatch.pricing.tokens import TokenRates
 from loopwatch.records.call import Call
@@ -18,16 +18,19 @@ from loopwatch.sdk.admission import Admission
 from loopwatch.sdk.asking import ask
 from loopwatch.sdk.caps import Caps, Downgrade
 from loopwatch.sdk.ending import closed_at_end_of_child, closed_at_exit
+from loopwatch.sdk.forking import renewed_after_fork
 from loopwatch.sdk.guarding import settings_of
 from loopwatch.sdk.labels import Around, taken_from_keywords
 from loopwatch.sdk.link import Link
+from loopwatch.sdk.numbers import is_figure
 from loopwatch.sdk.question import Question
 from loopwatch.sdk.runs import AgentRun
 from loopwatch.sdk.sender import QUEUE, Sender
 from loopwatch.sdk.steps import Monitor
 from loopwatch.sdk.watching import Desk, Watched
-from loopwatch.sdk.windows import COOLDOWN_SECONDS, THRESHOLD, WINDOW_SECONDS, Velocity, Windows
+from loopwatch.sdk.windows import Velocity, Windows
 from loopwatch.sdk.wrapping import wrapped
+from loopwatch.velocity.defaults import COOLDOWN_SECONDS, TOKEN_THRESHOLD, WINDOW_SECONDS
 from loopwatch.wire.usage import Usage
 
 T = TypeVar("T")
@@ -74,7 +77,7 @@ class Tracker:
         require_user: bool = False,
         provider: str | None = None,
         prices: Mapping[str, Any] | None = None,
-        token_threshold: int = THRESHOLD,
+        token_threshold: int = TOKEN_THRESHOLD,
         window_seconds: float = WINDOW_SECONDS,
         cooldown_seconds: float = COOLDOWN_SECONDS,
         queue: int = QUEUE,
@@ -84,7 +87,7 @@ class Tracker:
         self._clock = clock or SystemClock()
         self._hooks = (on_error, on_downgrade, on_velocity)
         self._prices = PriceTable(prices)
-        self._refused = False
+        self._refused = threading.Lock()  # taken by the first refusal, and never given back
         self._copies: dict[int, tuple[Any, Any]] = {}
         self._windows: Windows | None = None
         if local or on_velocity is not None:
@@ -95,19 +98,27 @@ class Tracker:
         self._sender = None if local else self._sending(link, queue)
         asks = check_caps and not local
         caps = Caps(link, self._clock, self._downgraded, self._key_refused) if asks else None
-        desk = Desk(
+        desk = self._desk(settings_of(guard), quiet=on_trip == "end", plans=dict(plans or {}))
+        self._admission = Admission(
+            desk=desk, plans=plans, caps=caps, provider=provider, require_user=require_user
+        )
+        renewed_after_fork(self)
+
+    def _desk(self, guard: LoopDetection | None, *, quiet: bool, plans: dict[str, float]) -> Desk:
+        return Desk(
             clock=self._clock,
             rates=TokenRates(),
-            guard=settings_of(guard),
-            quiet=on_trip == "end",
-            plans=dict(plans or {}),
+            guard=guard,
+            quiet=quiet,
+            plans=plans,
             take=self._take,
             lost=self._lost,
             open=self._open,
         )
-        self._admission = Admission(
-            desk=desk, plans=plans, caps=caps, provider=provider, require_user=require_user
-        )
+
+    def forget(self) -> None:
+        """Leave to the parent, in a forked child, the calls that were under way there."""
+        self._open.clear()
 
     def _sending(self, link: Link, queue: int) -> Sender:
         closed_at_exit(self)
@@ -203,14 +214,16 @@ class Tracker:
             question.run.spend(self._cost(call, usage), call.input_tokens + call.output_tokens)
         burst = None if self._windows is None else self._windows.add(call)
         if burst is not None:
-            log.warning("user %s: %d tokens in %.0f s", burst.user_id, burst.tokens, burst.window_seconds)
+            seen = f"user {burst.user_id}: {burst.tokens} tokens in {burst.window_seconds:.0f} s"
+            log.warning("%s", one_line(seen))
             _tell(self._hooks[2], burst)
 
     def _lost(self, error: Exception) -> None:
         """A call could not be made into a row: our fault, and not to be the application's."""
         if self._sender is not None:
             self._sender.dropped += 1
-        self._failed(InputError(f"a call was not logged: {type(error).__name__}"))
+        reason = str(error) if isinstance(error, LoopwatchError) else type(error).__name__
+        self._failed(InputError(f"a call was not logged: {reason}"))
 
     def _cost(self, call: Call, usage: Usage | None) -> int | None:
         """Nano-US-dollars by the model that answered, or by the one asked where that has no price."""
@@ -225,14 +238,14 @@ class Tracker:
         _tell(self._hooks[0], error)
 
     def _key_refused(self, status: int) -> None:
-        if not self._refused:
-            self._refused = True
+        if self._refused.acquire(blocking=False):
             error = ProjectKeyRefused(status)
             log.error("%s", error)
             _tell(self._hooks[0], error)
 
     def _downgraded(self, downgrade: Downgrade) -> None:
-        log.warning("a cap is reached: %s stands in for %s", downgrade.to_model, downgrade.from_model)
+        other = one_line(f"{downgrade.to_model} stands in for {downgrade.from_model}")
+        log.warning("a cap is reached: %s", other)
         _tell(self._hooks[1], downgrade)
 
 
@@ -251,8 +264,7 @@ def _judge(api_key: str | None, plans: Mapping[str, float] | None, on_trip: str,
     if on_trip not in {"raise", "end"}:
         raise SettingsError(f"on_trip is {on_trip!r}: it may be 'raise' or 'end'")
     for plan, price in (plans or {}).items():
-        given: object = price
-        if isinstance(given, bool) or not isinstance(given, int | float) or not 0 <= given < math.inf:
+        if not is_figure(price):
             raise SettingsError(f"plan {plan!r} costs {price!r}: give its monthly price in US dollars")
 
 

@@ -4,7 +4,6 @@ A row has figures and names, never a text. It is made exactly once: at the end o
 or when a stream is closed, dropped or cut.
 """
 
-import threading
 import uuid
 from collections.abc import Callable
 from contextlib import suppress
@@ -14,7 +13,7 @@ from typing import Literal, TypedDict
 import msgspec
 
 from loopwatch.clock import Clock
-from loopwatch.detect.settings import LoopDetection
+from loopwatch.detect.settings import CHANNELS, LoopDetection
 from loopwatch.errors import LoopTripped, LoopwatchError
 from loopwatch.pricing.scripts import count_chars
 from loopwatch.pricing.tokens import TokenRates
@@ -24,13 +23,11 @@ from loopwatch.sdk.question import Question
 from loopwatch.wire.assembly import DRAFTS
 from loopwatch.wire.draft import Draft
 from loopwatch.wire.openai import decode_chunk
-from loopwatch.wire.pieces import Channel
 from loopwatch.wire.usage import Usage
 
 Verdict = Literal["pass", "hide", "cut"]
 LEARNT_CHARS = 20_000
 """Replies longer than this teach nothing about characters a token: counting them takes a millisecond."""
-CHANNELS: tuple[Channel, ...] = ("content", "reasoning", "tools")
 NOTHING = Usage()
 
 
@@ -49,7 +46,8 @@ class Desk:
     """What every call of a tracker needs: time, settings, and where its row goes.
 
     ``take`` is given each row with its usage (None: unknown) and the question it answers, ``lost`` what
-    kept a call from becoming a row. ``open`` has the calls that are under way.
+    kept a call from becoming a row. ``open`` has the calls that are under way; whoever takes one out of it
+    ends it, so that each is ended once.
     """
 
     clock: Clock
@@ -71,7 +69,6 @@ class Watched:
         self._began = desk.clock.monotonic()
         self._draft = DRAFTS[question.format]()
         self._guard = None if desk.guard is None or not question.streams else Guard(desk.guard)
-        self._open = threading.Lock()  # taken by the first end, and never given back
         self._cut = False
         desk.open.add(self)
 
@@ -117,10 +114,11 @@ class Watched:
         return LoopTripped(guard.trip, self._draft.text(guard.channel))
 
     def end(self, *, failed: bool = False) -> None:
-        """The call is over, however; only the first end counts."""
-        if not self._open.acquire(blocking=False):
+        """The call is over, however; only the first end counts, and only in the process that began it."""
+        try:
+            self._desk.open.remove(self)  # atomic, and may be interrupted by the garbage collector
+        except KeyError:
             return
-        self._desk.open.discard(self)
         try:
             self._end(failed=failed)
         except Exception as error:  # noqa: BLE001  the application has its answer, and is to keep it
@@ -163,21 +161,28 @@ class Watched:
         if usage is not None and usage.output_tokens is not None and complete:
             self._learn(usage)
             return usage, "provider", None
-        text = "".join(draft.text(channel) for channel in CHANNELS)
+        text = self._text()
         if failed or (not self.question.streams and usage is None and not text):
             return usage, "unknown", None
-        output = self._desk.rates.estimate(text, self.question.provider)
-        known = usage or NOTHING
+        return self._estimated(text, usage or NOTHING)
+
+    def _estimated(self, text: str, known: Usage) -> tuple[Usage, UsageSource, str]:
+        """The tokens of a reply with this text, and of what was asked where ``known`` does not tell."""
+        rates, provider = self._desk.rates, self.question.provider
+        output = rates.estimate(text, provider)
         asked = known.input_tokens
         if asked is None:
-            asked = self._desk.rates.estimate("\n".join(self.question.texts), self.question.provider).tokens
+            asked = rates.estimate("\n".join(self.question.texts), provider).tokens
         figures = msgspec.structs.replace(
             known, input_tokens=asked, output_tokens=max(output.tokens, known.output_tokens or 0), cost=None
         )
         return figures, "estimated", output.method
 
+    def _text(self) -> str:
+        return "".join(map(self._draft.text, CHANNELS))
+
     def _learn(self, usage: Usage) -> None:
-        text = "".join(self._draft.text(channel) for channel in CHANNELS)
+        text = self._text()
         if 0 < len(text) <= LEARNT_CHARS and not usage.reasoning_output_tokens:
             self._desk.rates.learn(self.question.provider, count_chars(text), usage.output_tokens or 0)
 

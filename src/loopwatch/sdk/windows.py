@@ -11,14 +11,11 @@ from loopwatch.clock import Clock
 from loopwatch.records.call import Call
 from loopwatch.records.moments import micros, span_micros
 from loopwatch.sdk.forking import renewed_after_fork
+from loopwatch.sdk.numbers import require
 from loopwatch.velocity.cooldown import may_alert
 from loopwatch.velocity.tokens import weighed
 from loopwatch.velocity.window import RollingWindow, above
 
-THRESHOLD = 50_000
-"""Tokens: the seed's."""
-WINDOW_SECONDS = 300.0
-COOLDOWN_SECONDS = 1_800.0
 USERS = 10_000
 """Users whose windows are kept; beyond it the one who has been silent for longest is forgotten."""
 
@@ -50,11 +47,17 @@ class _User:
 
 
 class Windows:
-    """Every user's window. Safe to use from several threads."""
+    """Every user's window. Safe to use from several threads.
+
+    ``threshold`` is in tokens. Raises SettingsError for figures that cannot be meant.
+    """
 
     def __init__(
         self, clock: Clock, *, threshold: int, window_seconds: float, cooldown_seconds: float
     ) -> None:
+        require("token_threshold", threshold)
+        require("window_seconds", window_seconds, zero=False)
+        require("cooldown_seconds", cooldown_seconds)
         self._clock = clock
         self._threshold = threshold
         self._seconds = window_seconds

@@ -17,6 +17,7 @@ HINTS = MappingProxyType(
         "langgraph": "give LangGraph the handler of loopwatch.sdk.langchain instead",
         "agents": "give Runner.run the hooks of loopwatch.sdk.openai_agents instead",
         "litellm": "put the callback of loopwatch.sdk.litellm into litellm.callbacks instead",
+        "google.genai": "give it the google.genai.Client() itself, whose .aio is tracked with it",
         "google.generativeai": "this SDK is at its end: use google-genai's google.genai.Client()",
     }
 )

@@ -48,6 +48,7 @@ RECIPIENTS = verbs("to agent recipient target assignee role agent_name target_ag
 _WORD = re.compile(r"[a-z]+|[A-Z][a-z]*")
 _TOKENS = re.compile(r"[^\W_]+")
 _LETTERS = re.compile(r"[^\W\d_]+")
+_NUMBERED = re.compile(r"(?:[\x1f/ ][\w-]*\d[\w-]*\.[a-z]\w{0,4}|/[\w-]*\d[\w-]*/?)(?:\x1e|$)")
 
 MUTATING = verbs(
     "edit write create delete remove rename move apply patch insert append commit push set update put "
@@ -108,12 +109,14 @@ def letters(text: str, most: int = 64) -> frozenset[str]:
     return frozenset(_LETTERS.findall(text[:2_000].lower())[:most])
 
 
+def alike(one: frozenset[str], other: frozenset[str], share: float) -> bool:
+    """Whether two sets of words have ``share`` of them in common."""
+    return bool(one or other) and len(one & other) >= share * len(one | other)
+
+
 def string_of(args: Mapping[str, Any], names: tuple[str, ...]) -> str:
     """The first of the named arguments that is a string, else an empty one."""
     return next((value for name in names if isinstance(value := args.get(name), str)), "")
-
-
-_NUMBERED = re.compile(r"(?:[\x1f/ ][\w-]*\d[\w-]*\.[a-z]\w{0,4}|/[\w-]*\d[\w-]*/?)(?:\x1e|$)")
 
 
 def is_numbered(argument: str) -> bool:

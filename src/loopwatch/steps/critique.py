@@ -9,7 +9,8 @@ starts the count anew, an acceptance ends it, and remarks that have little in co
 nearly twice the patience.
 """
 
-from loopwatch.steps.finding import Finding, alike
+from loopwatch.steps.calls import alike
+from loopwatch.steps.finding import Finding
 from loopwatch.steps.reading import Reading
 from loopwatch.steps.settings import StepSettings
 

@@ -13,11 +13,11 @@ counts, however regular its steps are.
 from collections import deque
 from collections.abc import Sequence
 
-from loopwatch.steps.finding import SPARSE, Finding, Gaps
+from loopwatch.steps.finding import NEVER, Finding
+from loopwatch.steps.gaps import SPARSE, Gaps
 from loopwatch.steps.reading import Reading, key
 from loopwatch.steps.settings import StepSettings
 
-NEVER = 1 << 62
 LONGEST = 8
 """Steps of a round: longer ones are ``sweeps``'."""
 

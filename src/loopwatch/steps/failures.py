@@ -16,7 +16,10 @@ something is really changed.
 from collections import OrderedDict, deque
 from dataclasses import dataclass, field
 
-from loopwatch.steps.finding import Finding, Gaps, alike
+from loopwatch.steps.calls import alike
+from loopwatch.steps.finding import Finding
+from loopwatch.steps.gaps import Gaps
+from loopwatch.steps.memory import remember
 from loopwatch.steps.reading import Reading
 from loopwatch.steps.settings import StepSettings
 
@@ -79,10 +82,8 @@ class Failures:
 
     def _begin(self, reading: Reading, sort: bytes, changes: int) -> None:
         name = reading.tool or ""
-        self._tools[name] = Streak(sort, reading.at, reading, Gaps(reading.t), changes, calls={reading.call})
-        self._tools.move_to_end(name)
-        if len(self._tools) > TOOLS:
-            self._tools.popitem(last=False)
+        streak = Streak(sort, reading.at, reading, Gaps(reading.t), changes, calls={reading.call})
+        remember(self._tools, name, streak, TOOLS)
 
     @staticmethod
     def _extend(streak: Streak, reading: Reading) -> None:
@@ -156,7 +157,6 @@ class Attempts:
 
     onset: int
     changes: int
-    at: int
     seen: set[bytes] = field(default_factory=set)
     known: int = 0
 
@@ -180,12 +180,8 @@ class Stuck:
         if reading.fault is None:
             self._attempts.pop(reading.call, None)
             return None
-        attempts = self._attempts.get(reading.call)
-        if attempts is None:
-            attempts = self._attempts[reading.call] = Attempts(reading.at, changes, reading.at)
-        self._attempts.move_to_end(reading.call)
-        if len(self._attempts) > TOOLS:
-            self._attempts.popitem(last=False)
+        attempts = self._attempts.get(reading.call) or Attempts(reading.at, changes)
+        remember(self._attempts, reading.call, attempts, TOOLS)
         if repeated:  # in a row: ``repeat`` decides
             return None
         worked = changes > attempts.changes

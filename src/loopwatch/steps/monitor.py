@@ -15,6 +15,7 @@ from loopwatch.steps.failures import Failures, Stuck
 from loopwatch.steps.finding import Finding, Rule
 from loopwatch.steps.handovers import Handovers, Recursion
 from loopwatch.steps.loop import StepLoop
+from loopwatch.steps.memory import remember
 from loopwatch.steps.reading import Reading, key, read
 from loopwatch.steps.repeats import Repeats
 from loopwatch.steps.rewrites import Rewrites
@@ -105,19 +106,11 @@ class _Stretch:
     def _note_change(self, call: bytes) -> None:
         if call not in self._changed:
             self._changes += 1
-        self._changed[call] = None
-        self._changed.move_to_end(call)
-        if len(self._changed) > CALLS:
-            self._changed.popitem(last=False)
+        remember(self._changed, call, None, CALLS)
 
     def _agent(self, name: str) -> _Agent:
-        agent = self.agents.get(name)
-        if agent is None:
-            agent = self.agents[name] = _Agent(self._settings, self._asked)
-        self.agents.move_to_end(name)
-        if len(self.agents) > AGENTS:
-            self.agents.popitem(last=False)
-        return agent
+        agent = self.agents.get(name) or _Agent(self._settings, self._asked)
+        return remember(self.agents, name, agent, AGENTS)
 
 
 class StepMonitor:

@@ -11,6 +11,29 @@ from loopwatch.steps.ranges import part_of
 from loopwatch.steps.step import Step
 from loopwatch.steps.volatile import figureless, settled, shaped
 
+NUMBERED = 120
+"""Characters among which an entry of a list has its number."""
+INFORMATIVE = 40
+"""Characters from which a result is more than a receipt (``edited``, ``ok, 3 rows``)."""
+SHORT, LONG, ECHOES = 3, 300, 48
+"""Characters of an argument's word below or above which it is not looked for, and how many are."""
+
+_KINDS: tuple[tuple[str, frozenset[str]], ...] = (
+    ("write", calls.MUTATING),
+    ("advance", calls.ADVANCING),
+    ("look", calls.LOOKING),
+    ("locate", calls.LOCATING),
+    ("wait", calls.WAITING),
+    ("ask", calls.ASKING),
+    ("spawn", calls.SPAWNING),
+    ("add", calls.ADDING),
+    ("inspect", calls.INSPECTING),
+    ("search", calls.SEARCHING),
+)
+_OF_COMMANDS = ("write", "wait", "search")
+"""What the first words of a shell command tell; ``go`` and ``next`` are programs there."""
+_NUMBER = re.compile(r"\d{1,9}")
+
 
 def key(*parts: str) -> bytes:
     """A short name of what the parts say, the same in every process."""
@@ -27,7 +50,7 @@ class Reading:
     result, ``number`` the first figure of what was only said. ``bare`` is a call without arguments,
     ``numbered`` one about a numbered thing (``box_3.zip``, ``/users/7``), ``turn`` counts the steps of
     agents alone.
-    Nothing here holds a text of the step.
+    Nothing here holds a text of the step, and ``repr`` none of its words.
     """
 
     at: int
@@ -39,9 +62,9 @@ class Reading:
     outcome: bytes
     fault: bytes | None = None
     failure: Fault | None = None
-    words: frozenset[str] = frozenset()
-    said: frozenset[str] = frozenset()
-    phrases: frozenset[str] = frozenset()
+    words: frozenset[str] = field(default=frozenset(), repr=False)
+    said: frozenset[str] = field(default=frozenset(), repr=False)
+    phrases: frozenset[str] = field(default=frozenset(), repr=False)
     barren: bool = False
     undone: bool = False
     informative: bool = False
@@ -141,32 +164,9 @@ def _spoken(step: Step, at: int, heard: str) -> Reading:
     return reading
 
 
-_NUMBER = re.compile(r"\d{1,9}")
-
-
 def _first_number(said: str) -> int | None:
     found = _NUMBER.search(said[:NUMBERED])
     return int(found.group()) if found else None
-
-
-NUMBERED = 120
-"""Characters among which an entry of a list has its number."""
-_KINDS: tuple[tuple[str, frozenset[str]], ...] = (
-    ("write", calls.MUTATING),
-    ("advance", calls.ADVANCING),
-    ("look", calls.LOOKING),
-    ("locate", calls.LOCATING),
-    ("wait", calls.WAITING),
-    ("ask", calls.ASKING),
-    ("spawn", calls.SPAWNING),
-    ("add", calls.ADDING),
-    ("inspect", calls.INSPECTING),
-    ("search", calls.SEARCHING),
-)
-
-
-_OF_COMMANDS = ("write", "wait", "search")
-"""What the first words of a shell command tell; ``go`` and ``next`` are programs there."""
 
 
 def _acts(step: Step, words: frozenset[str], agents: Container[str]) -> frozenset[str]:
@@ -189,12 +189,6 @@ def _acts(step: Step, words: frozenset[str], agents: Container[str]) -> frozense
 
 def _saying(step: Step, heard: str) -> str:
     return f"{calls.string_of(step.args, calls.SAYINGS)} {heard}"
-
-
-INFORMATIVE = 40
-"""Characters from which a result is more than a receipt (``edited``, ``ok, 3 rows``)."""
-SHORT, LONG, ECHOES = 3, 300, 48
-"""Characters of an argument's word below or above which it is not looked for, and how many are."""
 
 
 def _without_echo(complaint: str, argument: str) -> str:

@@ -11,11 +11,10 @@ whose gaps are long or grow; scrolling, clicking and throwing dice, where the sa
 times. What the agent says between its calls neither counts nor ends the streak.
 """
 
-from loopwatch.steps.finding import RARE, SLOW, SPARSE, Finding, Gaps
+from loopwatch.steps.finding import NEVER, Finding
+from loopwatch.steps.gaps import RARE, SLOW, SPARSE, Gaps
 from loopwatch.steps.reading import Reading
 from loopwatch.steps.settings import StepSettings
-
-NEVER = 1 << 62
 
 
 class Repeats:

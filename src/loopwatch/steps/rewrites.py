@@ -11,6 +11,7 @@ from collections import OrderedDict
 from dataclasses import dataclass, field
 
 from loopwatch.steps.finding import Finding
+from loopwatch.steps.memory import remember
 from loopwatch.steps.reading import Reading
 from loopwatch.steps.settings import StepSettings
 
@@ -51,12 +52,7 @@ class Rewrites:
         return Finding("rewrite", self._onset, None, self._returns)
 
     def _write(self, path: bytes, before: bytes | None, after: bytes, at: int) -> None:
-        history = self._files.get(path)
-        if history is None:
-            history = self._files[path] = History()
-        self._files.move_to_end(path)
-        if len(self._files) > FILES:
-            self._files.popitem(last=False)
+        history = remember(self._files, path, self._files.get(path) or History(), FILES)
         if before is not None:
             history.states.setdefault(before)
         if after in history.states and after != history.now:
@@ -67,7 +63,4 @@ class Rewrites:
             self._returns = 0  # something new was tried
             self._failed = False
         history.now = after
-        history.states[after] = None
-        history.states.move_to_end(after)
-        while len(history.states) > STATES:
-            history.states.popitem(last=False)
+        remember(history.states, after, None, STATES)

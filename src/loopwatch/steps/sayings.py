@@ -10,7 +10,8 @@ remarks between calls; reminders that a harness repeats while the work goes on.
 
 from collections import deque
 
-from loopwatch.steps.finding import Finding, alike
+from loopwatch.steps.calls import alike
+from loopwatch.steps.finding import Finding
 from loopwatch.steps.reading import Reading
 from loopwatch.steps.settings import StepSettings
 

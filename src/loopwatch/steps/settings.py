@@ -75,12 +75,10 @@ class StepSettings:
 
     def __post_init__(self) -> None:
         """Refuse what cannot be meant."""
-        for one in fields(self):
-            value = getattr(self, one.name)
-            if one.type in {"int", int} and (
-                isinstance(value, bool) or not isinstance(value, int) or value < LEAST
-            ):
-                raise SettingsError(f"{one.name} is {value!r}: it must be a whole number of at least {LEAST}")
+        for name in COUNTS:
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or value < LEAST:
+                raise SettingsError(f"{name} is {value!r}: it must be a whole number of at least {LEAST}")
         object.__setattr__(self, "waiting_tools", frozenset(self.waiting_tools))
 
     @classmethod
@@ -96,9 +94,11 @@ class StepSettings:
         if name == "eager":
             kept = {"copies", "returns", "returns_well"}
             sooner = {
-                one.name: max(3, round(getattr(settings, one.name) * 0.7))
-                for one in fields(cls)
-                if one.type in {"int", int} and one.name not in kept
+                name: max(3, round(getattr(settings, name) * 0.7)) for name in COUNTS if name not in kept
             }
             return replace(settings, **sooner)
         raise SettingsError(f"there is no preset {name!r}: choose {', '.join(STEP_PRESETS)}")
+
+
+COUNTS: tuple[str, ...] = tuple(one.name for one in fields(StepSettings) if one.type is int)
+"""The names of the figures."""

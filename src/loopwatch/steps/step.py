@@ -24,3 +24,7 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     text: str | None = None
     tokens: int = 0
     t: float = 0.0
+
+    def __repr__(self) -> str:
+        """Who did what and when; arguments, results and texts stay out of it."""
+        return f"Step({self.role!r}, {self.tool!r}, t={self.t:g})"

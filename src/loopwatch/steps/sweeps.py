@@ -12,7 +12,9 @@ call in a row, which is ``repeats``'.
 from collections import OrderedDict, deque
 
 from loopwatch.steps.cycles import LONGEST
-from loopwatch.steps.finding import SPARSE, Finding, Gaps
+from loopwatch.steps.finding import Finding
+from loopwatch.steps.gaps import SPARSE, Gaps
+from loopwatch.steps.memory import remember
 from loopwatch.steps.ranges import Coverage
 from loopwatch.steps.reading import Reading
 from loopwatch.steps.settings import StepSettings
@@ -44,10 +46,7 @@ class Pages:
         since, coverage = self._things.get(reading.likeness, (changes, Coverage()))
         if since != changes:
             coverage = Coverage()
-        self._things[reading.likeness] = (changes, coverage)
-        self._things.move_to_end(reading.likeness)
-        if len(self._things) > THINGS:
-            self._things.popitem(last=False)
+        remember(self._things, reading.likeness, (changes, coverage), THINGS)
         if not coverage.add(*reading.part):
             self._run = 0
             return None
@@ -80,10 +79,7 @@ class Sweeps:
         self._order += 1
         self._gaps.add(reading.t)
         at, since = self._seen.get(name, (0, -1))
-        self._seen[name] = (self._order, changes)
-        self._seen.move_to_end(name)
-        if len(self._seen) > REMEMBERED:
-            self._seen.popitem(last=False)
+        remember(self._seen, name, (self._order, changes), REMEMBERED)
         known = at > 0 and since == changes
         return self._swept(reading, self._order - at if known else 0) or self._recycled(reading, known=known)
 
