@@ -18,6 +18,9 @@ from loopwatch.errors import InputError, LoopwatchError
 if TYPE_CHECKING:
     from loopwatch.store.keys import Issued, Key, Show
 
+SHELL = "the command line"
+"""Who is noted as having changed something here."""
+
 
 @click.group(epilog="Example: loopwatch keys create my-product --json")
 def keys() -> None:
@@ -43,7 +46,9 @@ async def _create(name: str, database: str | None, show: "Show", *, admin: bool)
         if len(named) > 1:
             raise InputError(f"more than one project is called {name!r}: give its id")
         project = named[0] if named else await store.projects.create(name)
-        return await store.keys.create(project.id, "admin" if admin else "ingest", admin=admin, show=show)
+        issued = await store.keys.create(project.id, "admin" if admin else "ingest", admin=admin, show=show)
+        await store.audit.note(project.id, SHELL, f"key {issued.key.prefix}… made: {issued.key.name}")
+        return issued
 
 
 def _issue(issuing: Coroutine[Any, Any, "Issued"], *, as_json: bool) -> None:
@@ -126,7 +131,13 @@ def revoke(key: str, database: str | None) -> None:
 
 async def _revoke(key: str, database: str | None) -> bool:
     async with opened(database) as store:
-        return await store.keys.revoke(key)
+        held = [one for one in await store.keys.list() if key in (one.id, one.prefix)]
+        gone = await store.keys.revoke(key)
+        if gone and held:
+            await store.audit.note(
+                held[0].project_id, SHELL, f"key {held[0].prefix}… revoked: {held[0].name}"
+            )
+        return gone
 
 
 @keys.command(epilog="Example: loopwatch keys rotate key_0123456789ab --overlap 24")
@@ -151,4 +162,6 @@ def rotate(key: str, overlap: float, database: str | None, *, as_json: bool) -> 
 
 async def _rotate(key: str, overlap: timedelta, database: str | None, show: "Show") -> "Issued":
     async with opened(database) as store:
-        return await store.keys.rotate(key, overlap, show=show)
+        issued = await store.keys.rotate(key, overlap, show=show)
+        await store.audit.note(issued.key.project_id, SHELL, f"key replaced by {issued.key.prefix}…")
+        return issued

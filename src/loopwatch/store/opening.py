@@ -13,6 +13,7 @@ from loopwatch.config.rule import velocity
 from loopwatch.records.call import Call
 from loopwatch.store import schema
 from loopwatch.store.alerts import Alerts
+from loopwatch.store.audit import Audit
 from loopwatch.store.configurations import Configurations
 from loopwatch.store.crossings import Judge, Rules, no_messages
 from loopwatch.store.engines import Database, open_database
@@ -52,6 +53,7 @@ class Store:
     sessions: Sessions
     secrets: Secrets
     configurations: Configurations
+    audit: Audit
 
     async def ready(self) -> None:
         """Raise StoreUnavailable unless the database answers, StoreError unless its schema is ours."""
@@ -106,7 +108,7 @@ async def open_store(
         database.is_open = True
         sql = SqlWindows()
         summed = sql if windows is None else ValkeyWindows(windows, sql, database.clock)
-        projects = Projects(database)
+        projects, configurations = Projects(database), Configurations(database)
         writer = Writer(database, Ingest(projects, summed, Judge(rules, compose), price))
         try:
             async with _writing(writer):
@@ -125,7 +127,8 @@ async def open_store(
                     Members(database),
                     Sessions(database),
                     Secrets(database),
-                    Configurations(database),
+                    configurations,
+                    Audit(database, projects, configurations),
                 )
         finally:
             await summed.close()

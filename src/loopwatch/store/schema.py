@@ -10,7 +10,7 @@ from sqlalchemy import Connection, inspect, text
 from loopwatch.errors import StoreError
 from loopwatch.store.engines import Database
 
-NEWEST = "0004"
+NEWEST = "0005"
 """The last step of ``migrations``."""
 _LOCK = 7_146_303
 """PostgreSQL's advisory lock under which one process migrates; the number is ours and means nothing."""

@@ -306,3 +306,15 @@ configuration_changes = Table(
     Column("actor", Text, nullable=False),
     Index("ix_configuration_changes_at", "project_id", "at_us"),
 )
+
+audit = Table(
+    "audit",
+    metadata,
+    Column("id", _BIG_ID, primary_key=True),
+    Column("project_id", Text, nullable=False),
+    Column("at_us", BigInteger, nullable=False),
+    Column("actor", Text, nullable=False),
+    Column("what", Text, nullable=False),
+    Column("user_id", Text, nullable=False),
+    Index("ix_audit_project", "project_id", "id"),
+)

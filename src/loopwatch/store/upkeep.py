@@ -17,6 +17,7 @@ from loopwatch.store.projects import Projects
 from loopwatch.store.statements import Remote
 from loopwatch.store.tables import (
     alerts,
+    audit,
     calls,
     claims,
     configuration_changes,
@@ -74,7 +75,7 @@ class Upkeep:
             await connection.execute(delete(projects).where(projects.c.id == project_id))
             await connection.execute(delete(deliveries).where(deliveries.c.outbox_id.in_(sent)))
         kept = (calls, hourly, user_months, window_buckets, alerts, outbox, users, settings_audit)
-        for table in (*kept, configurations, configuration_changes):
+        for table in (*kept, configurations, configuration_changes, audit):
             await self._delete(table, table.c.project_id == project_id)
 
     async def _prune_sent(self, old: int) -> int:

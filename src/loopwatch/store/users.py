@@ -31,7 +31,7 @@ from loopwatch.store.engines import Database
 from loopwatch.store.projects import Projects
 from loopwatch.store.statements import Remote
 from loopwatch.store.sums import month_of
-from loopwatch.store.tables import alerts, calls, outbox, user_months, users, window_buckets
+from loopwatch.store.tables import alerts, audit, calls, outbox, user_months, users, window_buckets
 from loopwatch.store.windows import Fill, SqlWindows, Windows
 from loopwatch.velocity.tokens import weighed
 from loopwatch.velocity.window import span
@@ -262,7 +262,7 @@ class Users:
             locked = select(users.c.blocked).where(*_is(project_id, user_id)).with_for_update()
             is_blocked = (await connection.execute(locked)).scalar_one_or_none()
             await connection.execute(delete(outbox).where(outbox.c.alert_id.in_(of_user)))
-            for table in (alerts, user_months, window_buckets):
+            for table in (alerts, audit, user_months, window_buckets):
                 await connection.execute(
                     delete(table).where(table.c.project_id == project_id, table.c.user_id == user_id)
                 )

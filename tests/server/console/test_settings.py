@@ -25,7 +25,10 @@ async def test_what_is_saved_holds_for_the_next_call(house: House, owner: Guest)
     await house.log(userId="u1", inputTokens=1)
     (raised,) = await house.server.store.alerts.list(house.project)
     assert raised.alert.tokens == 1_002
-    assert "ana@example.com cachedWeight, tokenThreshold, windowMinutes" in (await owner.open(PATH)).text
+    assert (
+        "ana@example.com settings: cachedWeight, tokenThreshold, windowMinutes"
+        in (await owner.open(PATH)).text
+    )
 
 
 @pytest.mark.parametrize(
@@ -179,6 +182,9 @@ async def test_a_key_is_shown_once_replaced_and_revoked(house: House, owner: Gue
         assert (
             await owner.send(f"{PATH}/keys/{key.id}", {"action": "rotate", "overlap": overlap})
         ).status == 400
+    noted = [one.what for one in await house.server.store.audit.list(house.project)]
+    assert [what.split()[2] for what in noted[:3]] == ["revoked:", "replaced", "made:"]
+    assert "revoked: production" in (await owner.open(PATH)).text
     assert (await owner.send(f"{PATH}/keys/nothing", {"action": "revoke"})).status == 400
 
 

@@ -46,6 +46,8 @@ async def block(request: Request) -> Response:
     await server.store.users.block(
         meant.project, meant.user_id, f"blocked by {by}, from alert {meant.alert_id}"
     )
+    what = f"user {meant.user_id} blocked, from an alert"
+    await server.store.audit.note(meant.project, by, what, user_id=meant.user_id)
     return await _page(request, meant, "blocked.html")
 
 

@@ -77,6 +77,11 @@ class Desk:
         """To another page, by GET."""
         return Response(status_code=HTTPStatus.SEE_OTHER, headers={"Location": url})
 
+    async def note(self, what: str, *, user_id: str = "", project: str | None = None) -> None:
+        """Note in the project's history what the visitor has changed; settings note themselves."""
+        project_id = self.project.id if project is None else project
+        await self.server.store.audit.note(project_id, self.actor, what, user_id=user_id)
+
     async def change(self, changes: Mapping[str, Any]) -> None:
         """Change settings of the project; in the demo judge them, and keep nothing. Raises ConfigError."""
         server = self.server

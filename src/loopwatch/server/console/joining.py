@@ -11,6 +11,7 @@ from loopwatch.server.console.entry import BUSY, HOME, form_page, welcome
 from loopwatch.server.console.seats import checked, visiting
 from loopwatch.server.services import services
 from loopwatch.server.signin.passwords import LEAST, judged
+from loopwatch.store.audit import EVERYWHERE
 from loopwatch.store.members import MOST_NAME, Invitation, folded
 
 GONE = (
@@ -50,6 +51,7 @@ async def join(request: Request) -> Response:
         except InputError as error:
             errors["name"] = str(error)
         else:
+            await server.store.audit.note(EVERYWHERE, name, f"joined as {invitation.role}")
             return await welcome(request, server, member.id, HOME)
     context = {"role": invitation.role, "name": name, "errors": errors, "least": LEAST}
     return form_page(request, visitor, "join.html", status=HTTPStatus.UNPROCESSABLE_ENTITY, **context)

@@ -33,6 +33,7 @@ async def create(request: Request, desk: Desk) -> Response:
     if desk.is_demo:
         return desk.back("/settings", done="demo", anchor="keys")
     issued = await desk.server.store.keys.create(desk.project.id, name, admin=desk.form.ticked("admin"))
+    await desk.note(f"key {issued.key.prefix}… made: {issued.key.name}")
     return desk.page("key.html", key=issued.key, secret=issued.secret, rotated=False, overlap=0.0)
 
 
@@ -41,10 +42,12 @@ async def act(request: Request, desk: Desk) -> Response:
     key_id, keys = request.path_params["key_id"], desk.server.store.keys
     if desk.is_demo:
         return desk.back("/settings", done="demo", anchor="keys")
-    if key_id not in {one.id for one in await keys.list(desk.project.id)}:
+    meant = next((one for one in await keys.list(desk.project.id) if one.id == key_id), None)
+    if meant is None:
         raise InputError("the project has no such key")
     if desk.form.text("action") == "revoke":
         await keys.revoke(key_id, desk.project.id)
+        await desk.note(f"key {meant.prefix}… revoked: {meant.name}")
         return desk.back("/settings", done="revoked", anchor="keys")
     if desk.form.text("action") != "rotate":
         raise InputError("a key can be replaced or revoked")
@@ -52,6 +55,7 @@ async def act(request: Request, desk: Desk) -> Response:
     if not isinstance(hours, int | float) or not math.isfinite(hours) or not 0 <= hours <= MOST_OVERLAP:
         raise InputError(f"the old key goes on for 0 to {MOST_OVERLAP} hours: give a number")
     issued = await keys.rotate(key_id, timedelta(hours=hours), desk.project.id)
+    await desk.note(f"key {meant.prefix}… replaced by {issued.key.prefix}…: {meant.name}")
     return desk.page("key.html", key=issued.key, secret=issued.secret, rotated=True, overlap=hours)
 
 

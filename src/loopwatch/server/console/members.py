@@ -6,6 +6,7 @@ from starlette.responses import Response
 from loopwatch.errors import InputError
 from loopwatch.server.console.desk import Desk
 from loopwatch.server.console.notices import notice
+from loopwatch.store.audit import EVERYWHERE
 from loopwatch.store.members import ROLES, Role
 
 PATH = "/members"
@@ -19,23 +20,30 @@ async def show(request: Request, desk: Desk) -> Response:
 async def invite(request: Request, desk: Desk) -> Response:
     """Make an invitation; its link is shown this once."""
     del request
-    token = await desk.server.store.members.invite(_role(desk), desk.actor)
+    role = _role(desk)
+    token = await desk.server.store.members.invite(role, desk.actor)
+    await desk.note(f"invitation made: {role}", project=EVERYWHERE)
     return await _page(desk, "", f"{desk.server.telling.public_url}/join/{token}")
 
 
 async def withdraw(request: Request, desk: Desk) -> Response:
     """Make an invitation's link invite nobody."""
     await desk.server.store.members.withdraw(request.path_params["invitation_id"])
+    await desk.note("invitation withdrawn", project=EVERYWHERE)
     return desk.to(desk.link(PATH, done="withdrawn"))
 
 
 async def act(request: Request, desk: Desk) -> Response:
     """Change a member's role, or remove them. Raises InputError for the last owner."""
     member_id, members = request.path_params["member_id"], desk.server.store.members
+    name = next((one.name for one in await members.list() if one.id == member_id), member_id)
     if desk.form.text("action") == "remove":
         await members.remove(member_id)
+        await desk.note(f"member {name} removed", project=EVERYWHERE)
         return desk.to(desk.link(PATH, done="removed"))
-    await members.set_role(member_id, _role(desk))
+    role = _role(desk)
+    await members.set_role(member_id, role)
+    await desk.note(f"member {name} made {role}", project=EVERYWHERE)
     return desk.to(desk.link(PATH, done="role"))
 
 

@@ -46,6 +46,7 @@ async def create(request: Request) -> Response:
         context = {"name": name, "errors": errors, "is_first": False}
         return form_page(request, visitor, "project_new.html", status=status, **context)
     issued = await server.store.keys.create(project.id, "first")
+    await server.store.audit.note(project.id, visitor.member.name, "project made, with its first key")
     return render.page(
         "project_made.html",
         project=project,

@@ -25,8 +25,7 @@ PATH = "/settings"
 _AUDIT = (
     Column("at", "When", "time"),
     Column("actor", "Who"),
-    Column("changed", "What"),
-    Column("version", "Version", "number"),
+    Column("what", "What"),
 )
 _NUMBERS: Mapping[str, tuple[str, ...]] = {
     "detection": ("tokenThreshold", "windowMinutes", "cooldownMinutes", "cachedWeight"),
@@ -104,14 +103,11 @@ async def page(request: Request, desk: Desk, attempt: Attempt, status: int = HTT
 
 
 async def audit(request: Request, desk: Desk, limit: int) -> Table:
-    """Who changed which settings when."""
+    """Who changed what when."""
     del request
-    found = await desk.server.store.projects.audit(desk.project.id, limit)
-    rows = [
-        {"at": one.at, "actor": one.actor, "changed": ", ".join(one.changed), "version": one.version}
-        for one in found
-    ]
-    return Table("audit", "History of settings", _AUDIT, rows, "Nothing has been changed yet.")
+    found = await desk.server.store.audit.list(desk.project.id, limit)
+    rows = [{"at": one.at, "actor": one.actor, "what": one.what} for one in found]
+    return Table("audit", "History", _AUDIT, rows, "Nothing has been changed yet.")
 
 
 def _figures(section: str) -> Callable[[Form, Desk], dict[str, Any]]:

@@ -164,7 +164,9 @@ async def act(request: Request, desk: Desk) -> Response:
             await users.mute(desk.project.id, user_id, muted=action == "mute")
         case "forget":
             await users.erase(desk.project.id, user_id)
+            await desk.note("a user's data deleted")
             return desk.back("", done="forgotten")
         case _:
             raise InputError("a user can be blocked, muted or forgotten: nothing else was done")
+    await desk.note(f"user {user_id} {DONE[action]}", user_id=user_id)
     return desk.to(desk.user_url(user_id, done=DONE[action]))
