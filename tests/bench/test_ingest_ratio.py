@@ -50,7 +50,7 @@ def posts(path: str, key: str) -> list[bytes]:
     for number in range(EVENTS):
         row = {**WECKR, "userId": f"usr_{number % USERS}", "eventId": str(uuid.uuid4()), "timestamp": None}
         body = msgspec.json.encode(row)
-        head = f"POST {path} HTTP/1.1\r\nHost: x\r\nx-api-key: {key}\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+        head = f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nx-api-key: {key}\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
         requests.append(head.encode() + body)
     return requests
 
