@@ -163,7 +163,7 @@ def models_table(name: str, merged: Mapping[tuple[str, str], Sums], limit: int) 
         Column("model", "Model", "code"),
         Column("provider", "Provider"),
         *_SUMS,
-        Column("unpriced", "Price unknown", "number", hint),
+        Column("unpriced", "Unpriced", "number", hint),
     )
     return Table(name, "Models", columns, rows, "Nothing yet. Each call names its model.")
 
@@ -204,7 +204,7 @@ async def days(request: Request, desk: Desk, limit: int) -> Table:
         Column("cost", "Cost", "money"),
         Column("calls", "Calls", "number"),
         Column("tokens", "Tokens", "short"),
-        Column("unpriced", "Price unknown", "number"),
+        Column("unpriced", "Unpriced", "number"),
         Column("cut", "Loops cut", "number"),
     )
     return Table("days", "Day by day", columns, rows)
