@@ -12,6 +12,7 @@ from loopwatch.query.runs import INDEX, RunFolders
 
 if TYPE_CHECKING:
     from loopwatch.query.answer import Answer
+    from loopwatch.query.corpus import Corpus
     from loopwatch.query.duckdb import Index
     from loopwatch.query.plan import Plan
 
@@ -54,7 +55,8 @@ async def _ask_calls(plan: "Plan", database: str | None, project: str | None) ->
     from loopwatch.store.corpus import CallCorpus
 
     async with opened(database) as store:
-        pages = CallCorpus(store.database, (await the_project(store, project)).id).pages()
+        corpus: Corpus = CallCorpus(store.database, (await the_project(store, project)).id)
+        pages = corpus.pages()
         try:
             index = _index(None)
         except ModuleNotFoundError:

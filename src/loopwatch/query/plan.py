@@ -11,9 +11,6 @@ from loopwatch.query.values import Value, number
 MOST_ROWS = 1_000
 """Rows of an answer; what was cut off is said."""
 
-MOST_QUERIES = 32
-"""Queries of a batch."""
-
 STEPS = {"m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
 """Milliseconds of an interval's unit."""
 

@@ -10,7 +10,6 @@ from loopwatch.proxy.dialects.dialect import (
     Assembler,
     Dialect,
     Framing,
-    Onward,
     Tail,
     comment,
     json_event,
@@ -121,18 +120,10 @@ class Anthropic(Dialect):
     vendor = "anthropic"
     format = "anthropic"
 
-    def streams(self, asked: Asked) -> bool:
-        """Only where it says so."""
-        return asked.fields.get("stream") is True
-
     def is_single(self, asked: Asked) -> bool:
         """Always."""
         del asked
         return True
-
-    def streaming(self, asked: Asked) -> Onward:
-        """It tells its usage by itself."""
-        return Onward(asked.path, asked.query, asked.with_fields(stream=True))
 
     def tail(self, asked: Asked, framing: Framing) -> Tail:
         """For any message."""

@@ -117,10 +117,6 @@ class Chat(Dialect):
     format = "openai"
     is_text = False
 
-    def streams(self, asked: Asked) -> bool:
-        """Only where it says so."""
-        return asked.fields.get("stream") is True
-
     def is_single(self, asked: Asked) -> bool:
         """One choice, and of text: sound streams in another encoding than it comes in a document."""
         fields = asked.fields

@@ -104,17 +104,17 @@ class Dialect(ABC):
     vendor: ClassVar[Vendor]
     format: ClassVar[Format]
 
-    @abstractmethod
     def streams(self, asked: Asked) -> bool:
-        """Whether a stream is asked for."""
+        """Whether a stream is asked for: only where the request says so."""
+        return asked.fields.get("stream") is True
 
     @abstractmethod
     def is_single(self, asked: Asked) -> bool:
         """Whether it is for one reply, of a kind that streams: then it can be guarded."""
 
-    @abstractmethod
     def streaming(self, asked: Asked) -> Onward:
-        """The same request, asked as a stream that tells its usage."""
+        """The same request, asked as a stream that tells its usage, as most do by themselves."""
+        return Onward(asked.path, asked.query, asked.with_fields(stream=True))
 
     @abstractmethod
     def tail(self, asked: Asked, framing: Framing) -> Tail:

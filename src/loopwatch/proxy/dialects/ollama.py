@@ -9,7 +9,6 @@ from loopwatch.proxy.dialects.dialect import (
     Assembler,
     Dialect,
     Framing,
-    Onward,
     Tail,
     merged_into,
 )
@@ -83,10 +82,6 @@ class Ollama(Dialect):
     def is_single(self, asked: Asked) -> bool:
         """Always; a prompt of no text only loads the model."""
         return bool(asked.fields.get("messages") or asked.fields.get("prompt"))
-
-    def streaming(self, asked: Asked) -> Onward:
-        """It tells its usage by itself."""
-        return Onward(asked.path, asked.query, asked.with_fields(stream=True))
 
     def tail(self, asked: Asked, framing: Framing) -> Tail:
         """For either kind of reply."""

@@ -11,7 +11,6 @@ from loopwatch.proxy.dialects.dialect import (
     Assembler,
     Dialect,
     Framing,
-    Onward,
     Tail,
     comment,
     json_event,
@@ -197,17 +196,9 @@ class Responses(Dialect):
     vendor = "openai"
     format = "responses"
 
-    def streams(self, asked: Asked) -> bool:
-        """Only where it says so."""
-        return asked.fields.get("stream") is True
-
     def is_single(self, asked: Asked) -> bool:
         """Unless it is answered in the background, and fetched later."""
         return asked.fields.get("background") is not True
-
-    def streaming(self, asked: Asked) -> Onward:
-        """It tells its usage by itself."""
-        return Onward(asked.path, asked.query, asked.with_fields(stream=True))
 
     def tail(self, asked: Asked, framing: Framing) -> Tail:
         """For any response."""
